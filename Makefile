@@ -1,0 +1,31 @@
+# The commands of the course. README.md says what each is for.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(abspath $(VENV))/bin
+PY := $(BIN)/python
+export PATH := $(BIN):$(PATH)
+READY := $(VENV)/.ready
+
+.PHONY: all env check test book serve notebooks grade sample mutants faults bench clean
+
+all: notebooks book sample
+	@$(PY) -m autograder where
+
+env: $(READY)
+$(READY): requirements.txt pyproject.toml
+	test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	if command -v uv >/dev/null; \
+	then uv pip install --python $(PY) -r requirements.txt; \
+	else $(PY) -m pip install --quiet -r requirements.txt; fi
+	touch $@
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(PY) -m pytest -q -n 2 -m "not slow"
+
+test: $(READY)
+	$(BIN)/ruff check .
+	$(PY) -m pytest -q -n 2
+
+clean:
+	rm -rf _build

@@ -1,0 +1,1 @@
+"""The same transformer in PyTorch, safe in mixed precision."""

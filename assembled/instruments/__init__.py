@@ -1,0 +1,1 @@
+"""What the course measures, on arrays from either model."""

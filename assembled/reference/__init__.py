@@ -1,0 +1,1 @@
+"""The transformer in NumPy, forward and hand-written backward."""

@@ -1,0 +1,1 @@
+"""The derivations, as functions that return SymPy objects."""

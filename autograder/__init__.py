@@ -1,0 +1,1 @@
+"""The autograder: release, collect and grade with nbgrader."""
