@@ -27,5 +27,13 @@ test: $(READY)
 	$(BIN)/ruff check .
 	$(PY) -m pytest -q -n 2
 
+# The first build is strict: -n -W turns an unknown reference or any other
+# warning into a failure, and names them all before it stops.
+book: $(READY)
+	$(BIN)/jupyter-book build . -n -W --keep-going
+
+serve: book
+	$(PY) -m http.server --bind 127.0.0.1 --directory _build/html 8000
+
 clean:
 	rm -rf _build
