@@ -1,0 +1,80 @@
+"""RMSNorm and LayerNorm. Chapter: The transformer, assembled.
+
+Axes: D d_model; every other axis is a row of its own.
+Sources: Ba et al. 2016 (LayerNorm), Zhang and Sennrich 2019 (RMSNorm).
+"""
+
+import numpy as np
+from jaxtyping import Inexact
+from numpy import ndarray
+
+
+def rms_norm_forward(
+    x: Inexact[ndarray, "*rows D"], gain: Inexact[ndarray, "D"], eps: float
+) -> tuple[Inexact[ndarray, "*rows D"], tuple]:
+    """Return gain · x / r with r = √(mean(x²) + eps), row by row.
+
+    Raises ValueError if `gain` does not have one entry a channel.
+    """
+    check_width("gain", gain, x)
+    r = np.sqrt((x * x).mean(-1, keepdims=True) + eps)  # (..., 1)
+    normed = x / r
+    return gain * normed, (normed, r, gain)
+
+
+def rms_norm_backward(
+    dy: Inexact[ndarray, "*rows D"], cache: tuple
+) -> tuple[Inexact[ndarray, "*rows D"], Inexact[ndarray, "D"]]:
+    """Return (dx, dgain): dx = (I − x̂x̂ᵀ/D)(gain · dy) / r."""
+    normed, r, gain = cache
+    dnormed = gain * dy
+    radial = (dnormed * normed).mean(-1, keepdims=True)  # (..., 1)
+    dx = (dnormed - normed * radial) / r
+    return dx, sum_rows(dy * normed)
+
+
+def layer_norm_forward(
+    x: Inexact[ndarray, "*rows D"],
+    gain: Inexact[ndarray, "D"],
+    bias: Inexact[ndarray, "D"],
+    eps: float,
+) -> tuple[Inexact[ndarray, "*rows D"], tuple]:
+    """Return gain · (x − mean) / σ + bias, σ = √(variance + eps).
+
+    The variance divides by D, not by D − 1. Raises ValueError if `gain`
+    or `bias` does not have one entry a channel.
+    """
+    check_width("gain", gain, x)
+    check_width("bias", bias, x)
+    centred = x - x.mean(-1, keepdims=True)
+    sigma = np.sqrt((centred * centred).mean(-1, keepdims=True) + eps)
+    normed = centred / sigma
+    return gain * normed + bias, (normed, sigma, gain)
+
+
+def layer_norm_backward(
+    dy: Inexact[ndarray, "*rows D"], cache: tuple
+) -> tuple[
+    Inexact[ndarray, "*rows D"], Inexact[ndarray, "D"], Inexact[ndarray, "D"]
+]:
+    """Return (dx, dgain, dbias): dx = (I − 11ᵀ/D − x̂x̂ᵀ/D)(gain · dy) / σ."""
+    normed, sigma, gain = cache
+    dnormed = gain * dy
+    mean = dnormed.mean(-1, keepdims=True)  # (..., 1)
+    radial = (dnormed * normed).mean(-1, keepdims=True)  # (..., 1)
+    dx = (dnormed - mean - normed * radial) / sigma
+    return dx, sum_rows(dy * normed), sum_rows(dy)
+
+
+def sum_rows(x: Inexact[ndarray, "*rows D"]) -> Inexact[ndarray, "D"]:
+    """Sum over every axis but the last: one gain serves all rows."""
+    return x.reshape(-1, x.shape[-1]).sum(0)
+
+
+def check_width(name: str, vector: ndarray, x: ndarray) -> None:
+    """Raise ValueError unless `vector` has one entry a channel of `x`."""
+    if vector.shape != x.shape[-1:]:
+        raise ValueError(
+            f"{name} has shape {vector.shape} but x has shape {x.shape}; "
+            f"it needs one entry a channel, shape {x.shape[-1:]}"
+        )
