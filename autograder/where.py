@@ -1,0 +1,23 @@
+"""`where`: where the site, the notebooks and the grades are."""
+
+from autograder.course import ROOT, add_course_arguments, course_from
+
+
+def add_arguments(parser):
+    """Options of `where`."""
+    add_course_arguments(parser)
+
+
+def run(args):
+    """Print one line for each product that exists, or how to make it."""
+    course = course_from(args)
+    places = [
+        ("site", ROOT / "_build" / "html" / "index.html", "make book"),
+        ("notebooks", course.released, "make notebooks"),
+        ("grades", course.grades / "grades.csv", "make grade"),
+        ("feedback", course.feedback, "make grade"),
+    ]
+    for name, path, command in places:
+        found = str(path) if path.exists() else f"not yet: {command}"
+        print(f"{name:10} {found}")
+    return 0
