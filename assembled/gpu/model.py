@@ -1,0 +1,135 @@
+"""The whole transformer in PyTorch, and the bridge to the NumPy reference.
+
+Axes: B batch, T time, D d_model, V vocabulary.
+Chapter: The same model in PyTorch.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from assembled.config import Config
+from assembled.gpu.block import Block
+from assembled.gpu.embedding import Embedding
+from assembled.gpu.norm import make_norm
+
+
+class Transformer(nn.Module):
+    """Embedding, n_layers blocks, a final norm (Pre-LN only), the output."""
+
+    def __init__(self, config: Config):
+        super().__init__()
+        self.config = config
+        self.embedding = Embedding(config.vocab_size, config.d_model)
+        self.blocks = nn.ModuleList(
+            Block(config) for _ in range(config.n_layers)
+        )
+        if config.placement == "pre":  # Post-LN already ends in a norm
+            self.final_norm = make_norm(config)
+        if not config.tied:
+            self.output = nn.Linear(
+                config.d_model, config.vocab_size, bias=False
+            )
+        self.reset_parameters()
+
+    def reset_parameters(self, std: float = 0.02) -> None:
+        """Draw every matrix from N(0, std²), as GPT-2 does.
+
+        The two matrices that write to the residual stream get std/√(2L),
+        so that 2L branches add up to the variance of one.
+        """
+        branch = std / (2 * self.config.n_layers) ** 0.5
+        for name, p in self.named_parameters():
+            if name.endswith(("wo.weight", "w_down.weight")):
+                nn.init.normal_(p, std=branch)
+            elif name.endswith(".weight"):
+                nn.init.normal_(p, std=std)
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "B T"],
+        positions: Int[Tensor, "T"] | None = None,
+        maps: list | None = None,
+    ) -> Float[Tensor, "B T V"]:
+        """Return the logits; positions default to 0 … T − 1.
+
+        With a list in `maps` every layer appends its attention map.
+        """
+        T = tokens.shape[1]
+        if T > self.config.context_length:
+            raise ValueError(
+                f"the input holds T={T} tokens, the model accepts "
+                f"{self.config.context_length}; shorten the input or raise "
+                "context_length"
+            )
+        if positions is None:
+            positions = torch.arange(T, device=tokens.device)
+        x = self.embedding(tokens)
+        for block in self.blocks:
+            x = block(x, positions, maps)
+        if self.config.placement == "pre":
+            x = self.final_norm(x)
+        if self.config.tied:
+            return F.linear(x, self.embedding.weight)
+        return self.output(x)
+
+    def reference_parameters(self) -> Iterator[tuple[str, Tensor]]:
+        """Yield each parameter under its reference name and orientation.
+
+        The reference writes x @ W where nn.Linear stores W transposed.
+        """
+        for name, p in self.named_parameters():
+            if name.startswith("embedding.") or p.ndim == 1:
+                yield name, p
+            elif name == "output.weight":
+                yield name, p.T
+            else:
+                yield name.removesuffix(".weight"), p.T
+
+    @torch.no_grad()
+    def load_reference(self, params: dict[str, np.ndarray]) -> "Transformer":
+        """Copy the reference's arrays in, bit for bit, and return self.
+
+        The model takes the arrays' dtype. Raises ValueError for a missing
+        or unknown name, a wrong shape, or dtypes that differ.
+        """
+        mine = dict(self.reference_parameters())
+        missing, unknown = mine.keys() - params.keys(), params.keys() - mine
+        if missing or unknown:
+            raise ValueError(
+                f"the parameters lack {sorted(missing)} and hold unknown "
+                f"{sorted(unknown)}; build both models from one Config"
+            )
+        for name, p in mine.items():
+            if params[name].shape != tuple(p.shape):
+                raise ValueError(
+                    f"{name} has shape {params[name].shape}, the model needs "
+                    f"{tuple(p.shape)}; build both models from one Config"
+                )
+        dtypes = {str(a.dtype) for a in params.values()}
+        if len(dtypes) > 1:
+            raise ValueError(
+                f"the parameters mix {sorted(dtypes)}; cast them to one "
+                "dtype first, for the model takes theirs"
+            )
+        self.to(getattr(torch, dtypes.pop()))
+        for name, p in self.reference_parameters():
+            p.copy_(torch.from_numpy(params[name]))
+        return self
+
+    def to_reference(self) -> dict[str, np.ndarray]:
+        """Return copies as NumPy arrays under the reference's names.
+
+        NumPy has no bfloat16; such weights come out as float32, exactly.
+        """
+        arrays = {}
+        for name, p in self.reference_parameters():
+            p = p.detach().cpu()
+            if p.dtype == torch.bfloat16:
+                p = p.float()
+            arrays[name] = p.numpy().copy()
+        return arrays
