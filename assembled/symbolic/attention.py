@@ -1,0 +1,111 @@
+"""One attention head: output, Jacobians, causal mask, the no-op.
+
+Chapter: Attention cannot attend to nothing. Axes: T keys, K d_k. One
+query q (K, 1); keys and values (T, K), one row a token.
+"""
+
+import sympy as sp
+
+from assembled.symbolic.softmax import (
+    in_range,
+    k,
+    n,
+    sigmoid,
+    softmax,
+    softmax_jacobian,
+    z_any,
+)
+
+
+def scores(q: sp.MatrixBase, keys: sp.MatrixBase) -> sp.MatrixBase:
+    """z_j = k_j . q / sqrt(K), (T, 1)."""
+    return keys * q / sp.sqrt(q.rows)
+
+
+def attend(
+    q: sp.MatrixBase, keys: sp.MatrixBase, values: sp.MatrixBase
+) -> sp.MatrixBase:
+    """o = sum_j p_j v_j, (K, 1), with p = softmax(scores)."""
+    return values.T * softmax(scores(q, keys))
+
+
+def jacobian_in_query(
+    q: sp.MatrixBase, keys: sp.MatrixBase, values: sp.MatrixBase
+) -> sp.MatrixBase:
+    """do/dq = V^T (diag(p) - p p^T) K / sqrt(d_k), (K, K)."""
+    p = softmax(scores(q, keys))
+    return values.T * softmax_jacobian(p) * keys / sp.sqrt(q.rows)
+
+
+def jacobian_in_key(
+    q: sp.MatrixBase, keys: sp.MatrixBase, values: sp.MatrixBase, j: int
+) -> sp.MatrixBase:
+    """do/dk_j = p_j (v_j - o) q^T / sqrt(d_k), (K, K)."""
+    p = softmax(scores(q, keys))
+    o = values.T * p
+    return p[j] * (values[j, :].T - o) * q.T / sp.sqrt(q.rows)
+
+
+def jacobian_in_value(
+    q: sp.MatrixBase, keys: sp.MatrixBase, j: int
+) -> sp.MatrixBase:
+    """do/dv_j = p_j I, (K, K)."""
+    return softmax(scores(q, keys))[j] * sp.eye(q.rows)
+
+
+v_any = sp.IndexedBase("v", real=True)
+
+
+def output_any() -> sp.Expr:
+    """One channel of o for n keys, n a symbol: sum_k p_k v_k."""
+    top = sp.Sum(sp.exp(z_any[k]) * v_any[k], (k, 0, n - 1))
+    return top / sp.Sum(sp.exp(z_any[k]), (k, 0, n - 1))
+
+
+def output_derivative(j: sp.Expr) -> sp.Expr:
+    """do/dz_j for any n, computed by SymPy: it is p_j (v_j - o)."""
+    return in_range(sp.diff(output_any(), z_any[j]), j)
+
+
+def causal(all_scores: sp.MatrixBase) -> sp.MatrixBase:
+    """Put -oo where the key comes after the query; scores (T, T).
+
+    >>> causal(sp.zeros(2, 2))
+    Matrix([
+    [0, -oo],
+    [0,   0]])
+    """
+    return sp.Matrix(
+        *all_scores.shape,
+        lambda t, s: all_scores[t, s] if s <= t else -sp.oo,
+    )
+
+
+def causal_weights(all_scores: sp.MatrixBase) -> sp.MatrixBase:
+    """Softmax of each row of the masked scores, (T, T).
+
+    >>> causal_weights(sp.zeros(2, 2))
+    Matrix([
+    [  1,   0],
+    [1/2, 1/2]])
+    """
+    masked = causal(all_scores)
+    rows = [softmax(masked[t, :].T).T for t in range(masked.rows)]
+    return sp.Matrix.vstack(*rows)
+
+
+def null_value_head(
+    z: sp.MatrixBase, values: sp.MatrixBase
+) -> sp.MatrixBase:
+    """The output when key 0 owns the value 0; values (T-1, K) of the rest.
+
+    >>> null_value_head(sp.Matrix([sp.log(3), 0]), sp.Matrix([[8]]))
+    Matrix([[2]])
+    """
+    null = sp.zeros(1, values.cols)
+    return sp.Matrix.vstack(null, values).T * softmax(z)
+
+
+def gated(output: sp.MatrixBase, gate: sp.Expr) -> sp.MatrixBase:
+    """sigmoid(gate) * o: the valve behind the mix, weights untouched."""
+    return sigmoid(gate) * output
