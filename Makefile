@@ -37,3 +37,7 @@ serve: book
 
 clean:
 	rm -rf _build
+
+# Generated and committed, because Colab opens them from the repository.
+notebooks: $(READY)
+	$(PY) -m autograder release

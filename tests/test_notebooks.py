@@ -1,0 +1,105 @@
+"""The released notebooks: current, complete, and without answers."""
+
+import nbformat
+import pytest
+
+from autograder import Refusal
+from autograder.course import ROOT
+from autograder.release import CHECKS, assignments, read_source, release
+
+SOURCES = sorted((ROOT / "solutions").glob("*/*.py"))
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    """Release everything anew; return {(assignment, level): bytes}."""
+    scratch = tmp_path_factory.mktemp("release")
+    paths = [
+        path
+        for assignment in assignments()
+        for path in release(
+            assignment, scratch / "notebooks", scratch / "source"
+        )
+    ]
+    return {(p.parent.name, p.stem): p.read_bytes() for p in paths}
+
+
+def test_the_committed_notebooks_are_current(released):
+    committed = {
+        (p.parent.name, p.stem): p.read_bytes()
+        for assignment in assignments()
+        for p in (ROOT / "notebooks" / assignment).glob("*.ipynb")
+    }
+    stale = [k for k in released if committed.get(k) != released[k]]
+    assert not stale, f"run `make notebooks`; not current: {stale}"
+    assert set(committed) == set(released)
+
+
+def _split(source):
+    """Return (secret, public), the two kinds of lines of a source."""
+    lines = {True: set(), False: set()}
+    hidden = False
+    for line in source.splitlines():
+        if "### BEGIN" in line or "### END" in line:
+            hidden = "### BEGIN" in line
+        else:
+            lines[hidden].add(line.strip())
+    return {line for line in lines[True] if len(line) > 12}, lines[False]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.stem)
+def test_nothing_secret_is_released(released, path):
+    secret, public = _split(path.read_text())
+    assert len(secret) > 10
+    raw = released[path.parent.name, path.stem].decode()
+    cells = nbformat.reads(raw, as_version=4).cells
+    shown = {ln.strip() for c in cells for ln in c.source.splitlines()}
+    public |= {line.strip() for line in CHECKS.read_text().splitlines()}
+    assert not (secret & shown) - public
+
+
+ANSWER = '''# %% nbgrader={"grade_id": "one", "solution": true}
+def one():
+    ### BEGIN SOLUTION
+    return 1
+    ### END SOLUTION
+'''
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (ANSWER.replace('"solution"', '"locked"'), '"solution": true'),
+        (ANSWER.replace("### BEGIN SOLUTION", ""), "come in pairs"),
+        (ANSWER.replace("###", "##").replace("SOLUTION", "ANSWER"),
+         "without '### BEGIN SOLUTION'"),
+        (ANSWER.replace('"grade_id": "one", ', ""), "no usable grade_id"),
+        (ANSWER + "\n" + ANSWER, "already that of the cell at line 1"),
+        (ANSWER.replace("solution", "soluton"), "unknown tag 'soluton'"),
+        ("# %%\nx = 1\n", "must say what it is"),
+        ("# %% [markdown]\n# ### BEGIN SOLUTION\n# ### END SOLUTION\n",
+         "students would see it"),
+        (ANSWER.replace("SOLUTION", "HIDDEN TESTS"), "students would see"),
+        ('# %% nbgrader={"grade_id": "t", "grade": true}\nx = 1\n',
+         "worth nothing"),
+    ],
+)
+def test_a_faulty_source_is_refused_by_name(tmp_path, source, words):
+    path = tmp_path / "wrong.py"
+    path.write_text(source)
+    with pytest.raises(Refusal, match=r"wrong\.py, cell at line") as refusal:
+        read_source(path)
+    assert words in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_an_unknown_assignment_is_refused():
+    with pytest.raises(Refusal, match=r"no assignment 'symbol'.*symbols"):
+        release("symbol")
+
+
+def test_the_command_ends_with_2_and_a_sentence(capsys):
+    from autograder.__main__ import main
+
+    assert main(["release", "symbol"]) == 2
+    assert "no assignment 'symbol'" in capsys.readouterr().err
