@@ -1,0 +1,100 @@
+"""What the site needs beyond Jupyter Book: notebooks' addresses, no thebe,
+a table of run times, and no half-built page taken for a finished one.
+"""
+
+import shutil
+from pathlib import Path
+
+from myst_nb.sphinx_ import NbMetadataCollector
+from sphinx.util import logging
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE_SECONDS, TOTAL_SECONDS = 25, 240
+log = logging.getLogger(__name__)
+
+
+def notebook_of(docname: str) -> Path:
+    """The released notebook of a page, relative to the root."""
+    inner = docname.removeprefix("book/")
+    return Path("notebooks/chapters", inner).with_suffix(".ipynb")
+
+
+def colab_url(theme: dict, notebook: Path) -> str:
+    """Colab's address for a notebook of the repository in _config.yml."""
+    slug = theme["repository_url"].removeprefix("https://github.com/")
+    return "/".join([
+        theme["launch_buttons"]["colab_url"], "github", slug.strip("/"),
+        "blob", theme["repository_branch"], notebook.as_posix(),
+    ])
+
+
+def point_to_notebook(app, pagename, template, context, doctree) -> None:
+    """Lead a page's buttons to its released notebook, or take them away.
+
+    The theme links a MyST page's own .md, which Colab cannot open.
+    """
+    notebook = notebook_of(pagename)
+    groups = context.get("header_buttons", [])
+    launch = [g for g in groups if g.get("label") == "launch-buttons"]
+    if launch and (ROOT / notebook).is_file():
+        (button,) = launch[0]["buttons"]
+        button["url"] = colab_url(app.config.html_theme_options, notebook)
+        download = Path(app.outdir, "_sources", pagename + ".ipynb")
+        shutil.copyfile(ROOT / notebook, download)
+    else:
+        context["header_buttons"] = [g for g in groups if g not in launch]
+
+
+def switch_thebe_off(app) -> None:
+    """Drop thebe's hooks: even unused they name a foreign host."""
+    for listeners in app.events.listeners.values():
+        listeners[:] = [
+            x for x in listeners
+            if not x.handler.__module__.startswith("sphinx_thebe")
+        ]
+
+
+def runs(env) -> dict[str, dict]:
+    """How the kernel fared on each page, now or when its run was cached."""
+    found = {
+        name: NbMetadataCollector.get_exec_data(env, name)
+        for name in sorted(env.found_docs)
+    }
+    return {name: run for name, run in found.items() if run}
+
+
+def print_runs(app) -> None:
+    """Print the seconds of each page, and what failed or is over a limit."""
+    found = runs(app.env)
+    log.info("\nseconds in the kernel, of at most")
+    for name, run in found.items():
+        failed = "" if run["succeeded"] else f"  FAILED: {run['error']}"
+        log.info(row(name, run["runtime"], PAGE_SECONDS) + failed)
+    total = sum(run["runtime"] for run in found.values())
+    log.info(row("all pages together", total, TOTAL_SECONDS))
+
+
+def row(name: str, seconds: float, limit: int) -> str:
+    """One line of the table."""
+    mark = "  OVER THE LIMIT" if seconds > limit else ""
+    return f"  {name:32} {seconds:6.1f}  {limit:4}{mark}"
+
+
+def on_build_finished(app, exception) -> None:
+    """Report; after a failure, let the next build read every page again.
+
+    Sphinx repeats no warning for a page that it need not read, so without
+    this a second build would pass over the page that failed the first.
+    """
+    if exception is None and app.builder.format == "html":
+        print_runs(app)
+    if exception or app._warncount:
+        Path(app.doctreedir, "environment.pickle").unlink(missing_ok=True)
+
+
+def setup(app) -> dict:
+    """Connect the hooks; the buttons come after the theme made them."""
+    app.connect("builder-inited", switch_thebe_off, priority=1)
+    app.connect("html-page-context", point_to_notebook, priority=900)
+    app.connect("build-finished", on_build_finished)
+    return {"version": "1", "parallel_read_safe": True}
