@@ -78,3 +78,28 @@ def check_width(name: str, vector: ndarray, x: ndarray) -> None:
             f"{name} has shape {vector.shape} but x has shape {x.shape}; "
             f"it needs one entry a channel, shape {x.shape[-1:]}"
         )
+
+
+def norm_forward(
+    x: Inexact[ndarray, "*rows D"], weights: dict, norm: str, eps: float
+) -> tuple[Inexact[ndarray, "*rows D"], tuple]:
+    """Apply the norm that `norm` names, "rms" or "layer", to each row."""
+    if norm == "rms":
+        y, cache = rms_norm_forward(x, weights["gain"], eps)
+    else:
+        y, cache = layer_norm_forward(
+            x, weights["gain"], weights["bias"], eps
+        )
+    return y, (norm, cache)
+
+
+def norm_backward(
+    dy: Inexact[ndarray, "*rows D"], cache: tuple
+) -> tuple[Inexact[ndarray, "*rows D"], dict]:
+    """Return dx and the gradients of the norm's weights, by name."""
+    norm, inner = cache
+    if norm == "rms":
+        dx, dgain = rms_norm_backward(dy, inner)
+        return dx, {"gain": dgain}
+    dx, dgain, dbias = layer_norm_backward(dy, inner)
+    return dx, {"gain": dgain, "bias": dbias}

@@ -1,0 +1,83 @@
+"""Rotary position embedding. Chapter: The transformer, assembled.
+
+Axes: T time, K d_k. Pair i of a head turns by position · base^(−2i/K);
+i counts from 0. Source: Su et al. 2021.
+"""
+
+import numpy as np
+from jaxtyping import Float, Inexact, Num
+from numpy import ndarray
+
+
+def rope_frequencies(d_k: int, base: float) -> Float[ndarray, "{d_k}//2"]:
+    """Return radians a position, pair by pair, in float64.
+
+    Raises ValueError if d_k is odd or base is not positive.
+    """
+    if d_k % 2:
+        raise ValueError(
+            f"d_k is {d_k}; RoPE turns pairs of channels, so it must be even"
+        )
+    if base <= 0:
+        raise ValueError(f"base is {base}; it must be positive")
+    return base ** (-np.arange(0, d_k, 2) / d_k)
+
+
+def rope_forward(
+    x: Inexact[ndarray, "*heads T K"],
+    positions: Num[ndarray, "T"],
+    base: float,
+    pairing: str,
+) -> tuple[Inexact[ndarray, "*heads T K"], tuple]:
+    """Turn each pair of channels of x by its position's angle.
+
+    `pairing` "half" pairs channel i with i + K/2, "interleaved" 2i with
+    2i + 1. Positions may start anywhere and need not be whole. Angles are
+    float64 whatever x is: in half precision, position 257 is 256. Raises
+    ValueError for another pairing or one position too few.
+    """
+    if positions.shape != x.shape[-2:-1]:
+        raise ValueError(
+            f"positions has shape {positions.shape} but x has T="
+            f"{x.shape[-2]} rows; give one position a row"
+        )
+    angles = np.outer(positions, rope_frequencies(x.shape[-1], base))
+    cos = np.cos(angles).astype(x.real.dtype)  # (T, K/2)
+    sin = np.sin(angles).astype(x.real.dtype)
+    return turn_pairs(x, cos, sin, pairing), (cos, sin, pairing)
+
+
+def rope_backward(
+    dy: Inexact[ndarray, "*heads T K"], cache: tuple
+) -> Inexact[ndarray, "*heads T K"]:
+    """Turn back: a rotation's transpose is the rotation by minus its angle."""
+    cos, sin, pairing = cache
+    return turn_pairs(dy, cos, -sin, pairing)
+
+
+def turn_pairs(
+    x: Inexact[ndarray, "*heads T K"],
+    cos: Float[ndarray, "T K//2"],
+    sin: Float[ndarray, "T K//2"],
+    pairing: str,
+) -> Inexact[ndarray, "*heads T K"]:
+    """Apply [[cos, −sin], [sin, cos]] to every pair of channels."""
+    first, second = pair_slices(x.shape[-1], pairing)
+    a, b = x[..., first], x[..., second]
+    # A fresh array, not empty_like: x may be a transposed view, and the
+    # batched products that follow need their operands contiguous.
+    y = np.empty(x.shape, x.dtype)
+    y[..., first] = a * cos - b * sin
+    y[..., second] = a * sin + b * cos
+    return y
+
+
+def pair_slices(d_k: int, pairing: str) -> tuple[slice, slice]:
+    """Return where the first and the second members of all pairs lie."""
+    if pairing == "half":
+        return slice(0, d_k // 2), slice(d_k // 2, d_k)
+    if pairing == "interleaved":
+        return slice(0, d_k, 2), slice(1, d_k, 2)
+    raise ValueError(
+        f"pairing is {pairing!r}; it must be 'half' or 'interleaved'"
+    )

@@ -1,0 +1,41 @@
+"""Softmax over the last axis, and the causal mask.
+
+Chapter: The transformer, assembled. Axes: T queries, S keys.
+"""
+
+import numpy as np
+from jaxtyping import Bool, Inexact
+from numpy import ndarray
+
+
+def causal_mask(T: int) -> Bool[ndarray, "T T"]:
+    """Return which keys (columns) a query (row) may see: True is may.
+
+    Row t holds True up to and including column t, so row 0 sees itself.
+    """
+    return np.tri(T, dtype=bool)
+
+
+def softmax_forward(
+    scores: Inexact[ndarray, "*rows S"],
+) -> Inexact[ndarray, "*rows S"]:
+    """Return exp(scores) / Σ exp(scores), row by row; it is its own cache.
+
+    A score of −∞ gets exactly 0, for exp(−∞) = 0 in IEEE 754. A row that
+    is −∞ throughout has nothing to share out and is defined as all 0.
+    """
+    # The largest score of each row is subtracted, so that exp cannot
+    # overflow; .real lets a complex step pass through.
+    largest = scores.real.max(-1, keepdims=True)  # (..., 1)
+    p = scores - np.where(largest == -np.inf, 0, largest)
+    np.exp(p, out=p)
+    total = p.sum(-1, keepdims=True)
+    p /= np.where(total == 0, 1, total)
+    return p
+
+
+def softmax_backward(
+    dp: Inexact[ndarray, "*rows S"], p: Inexact[ndarray, "*rows S"]
+) -> Inexact[ndarray, "*rows S"]:
+    """Return dscores = (diag(p) − ppᵀ) dp = p · (dp − Σ p·dp)."""
+    return p * (dp - (p * dp).sum(-1, keepdims=True))
