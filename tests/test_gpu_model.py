@@ -77,8 +77,19 @@ def test_tokens_out_of_range_are_refused():
         cross_entropy(logits, torch.tensor([[-1, 3]]))
 
 
+def test_a_loss_over_nothing_is_refused():
+    with pytest.raises(ValueError, match="all 2 targets are ignore_index"):
+        cross_entropy(torch.zeros(1, 2, 11), torch.tensor([[-100, -100]]))
+
+
+def test_ignored_targets_count_nowhere():
+    logits = torch.arange(22.0).reshape(1, 2, 11) ** 0.5
+    both = cross_entropy(logits, torch.tensor([[4, -100]]))
+    assert torch.equal(both, cross_entropy(logits[:, :1], torch.tensor([[4]])))
+
+
 def test_too_long_an_input_is_refused():
-    with pytest.raises(ValueError, match="T=5 tokens, the model accepts 4"):
+    with pytest.raises(ValueError, match="T=5 tokens, the model takes 1 to"):
         tiny(context_length=4)(TOKENS)
 
 

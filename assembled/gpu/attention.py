@@ -6,7 +6,7 @@ Ainslie et al. 2023 (grouped queries).
 """
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Num
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -45,7 +45,7 @@ class Attention(nn.Module):
     def forward(
         self,
         x: Float[Tensor, "B T D"],
-        positions: Int[Tensor, "T"],
+        positions: Num[Tensor, "T"],
         maps: list | None = None,
     ) -> Float[Tensor, "B T D"]:
         """Attend; with a list in `maps`, append the (B, H, T, T) map to it.

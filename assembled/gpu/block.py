@@ -4,7 +4,7 @@ Axes: B batch, T time, D d_model. Chapter: The same model in PyTorch.
 Source: Xiong et al. 2020 for the two placements.
 """
 
-from jaxtyping import Float, Int
+from jaxtyping import Float, Num
 from torch import Tensor, nn
 
 from assembled.config import Config
@@ -27,7 +27,7 @@ class Block(nn.Module):
     def forward(
         self,
         x: Float[Tensor, "B T D"],
-        positions: Int[Tensor, "T"],
+        positions: Num[Tensor, "T"],
         maps: list | None = None,
     ) -> Float[Tensor, "B T D"]:
         """Pass the stream through both sublayers."""

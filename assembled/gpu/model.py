@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Num
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -36,23 +36,25 @@ class Transformer(nn.Module):
             )
         self.reset_parameters()
 
-    def reset_parameters(self, std: float = 0.02) -> None:
-        """Draw every matrix from N(0, std²), as GPT-2 does.
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """Draw each matrix with deviation 1/√(its inputs).
 
-        The two matrices that write to the residual stream get std/√(2L),
-        so that 2L branches add up to the variance of one.
+        It then keeps the size of what it multiplies. wo and w_down, which
+        write to the residual stream, are divided by √(2L), so that the 2L
+        branches add up to the variance of one.
         """
-        branch = std / (2 * self.config.n_layers) ** 0.5
+        branch = (2 * self.config.n_layers) ** -0.5
         for name, p in self.named_parameters():
-            if name.endswith(("wo.weight", "w_down.weight")):
-                nn.init.normal_(p, std=branch)
-            elif name.endswith(".weight"):
-                nn.init.normal_(p, std=std)
+            if p.ndim == 2:  # (out, in), or (V, D) for the embedding
+                writes = name.endswith(("wo.weight", "w_down.weight"))
+                std = p.shape[1] ** -0.5 * (branch if writes else 1.0)
+                p.normal_(std=std)
 
     def forward(
         self,
         tokens: Int[Tensor, "B T"],
-        positions: Int[Tensor, "T"] | None = None,
+        positions: Num[Tensor, "T"] | None = None,
         maps: list | None = None,
     ) -> Float[Tensor, "B T V"]:
         """Return the logits; positions default to 0 … T − 1.
@@ -60,11 +62,11 @@ class Transformer(nn.Module):
         With a list in `maps` every layer appends its attention map.
         """
         T = tokens.shape[1]
-        if T > self.config.context_length:
+        longest = self.config.context_length
+        if not 1 <= T <= longest:
             raise ValueError(
-                f"the input holds T={T} tokens, the model accepts "
-                f"{self.config.context_length}; shorten the input or raise "
-                "context_length"
+                f"the input holds T={T} tokens, the model takes 1 to "
+                f"context_length={longest}; cut it shorter"
             )
         if positions is None:
             positions = torch.arange(T, device=tokens.device)

@@ -4,7 +4,7 @@ Chapter: The same model in PyTorch. Source: Su et al. 2021, RoFormer.
 """
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Num
 from torch import Tensor
 
 from assembled.gpu.precision import wide_dtype
@@ -20,7 +20,7 @@ def rope_frequencies(
 
 def rope(
     x: Float[Tensor, "*B T K"],
-    positions: Int[Tensor, "T"],
+    positions: Num[Tensor, "T"],
     base: float,
     pairing: str,
 ) -> Float[Tensor, "*B T K"]:
