@@ -7,6 +7,7 @@ import torch
 from assembled import Config
 from assembled.gpu.loss import cross_entropy
 from assembled.gpu.model import Transformer
+from assembled.gpu.rope import rope
 
 TINY = {"vocab_size": 11, "d_model": 16, "n_layers": 2, "d_ff": 12}
 TOKENS = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
@@ -86,6 +87,17 @@ def test_ignored_targets_count_nowhere():
     logits = torch.arange(22.0).reshape(1, 2, 11) ** 0.5
     both = cross_entropy(logits, torch.tensor([[4, -100]]))
     assert torch.equal(both, cross_entropy(logits[:, :1], torch.tensor([[4]])))
+
+
+@pytest.mark.parametrize(("pairing", "K"), [("halves", 4), ("half", 3)])
+def test_an_unknown_pairing_or_an_odd_width_is_refused(pairing, K):
+    with pytest.raises(ValueError, match="it needs 'half' or"):
+        rope(torch.ones(2, K), torch.arange(2), 1e4, pairing)
+
+
+def test_gradients_are_asked_for_too_early():
+    with pytest.raises(ValueError, match="no gradient; call loss"):
+        tiny().reference_gradients()
 
 
 def test_too_long_an_input_is_refused():

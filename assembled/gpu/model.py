@@ -80,17 +80,9 @@ class Transformer(nn.Module):
         return self.output(x)
 
     def reference_parameters(self) -> Iterator[tuple[str, Tensor]]:
-        """Yield each parameter under its reference name and orientation.
-
-        The reference writes x @ W where nn.Linear stores W transposed.
-        """
+        """Yield each weight under its reference name and orientation."""
         for name, p in self.named_parameters():
-            if name.startswith("embedding.") or p.ndim == 1:
-                yield name, p
-            elif name == "output.weight":
-                yield name, p.T
-            else:
-                yield name.removesuffix(".weight"), p.T
+            yield in_reference(name, p)
 
     @torch.no_grad()
     def load_reference(self, params: dict[str, np.ndarray]) -> "Transformer":
@@ -124,14 +116,39 @@ class Transformer(nn.Module):
         return self
 
     def to_reference(self) -> dict[str, np.ndarray]:
-        """Return copies as NumPy arrays under the reference's names.
+        """Return copies of the weights under the reference's names.
 
         NumPy has no bfloat16; such weights come out as float32, exactly.
         """
+        return {n: to_numpy(p) for n, p in self.reference_parameters()}
+
+    def reference_gradients(self) -> dict[str, np.ndarray]:
+        """Return copies of the gradients under the reference's names."""
         arrays = {}
-        for name, p in self.reference_parameters():
-            p = p.detach().cpu()
-            if p.dtype == torch.bfloat16:
-                p = p.float()
-            arrays[name] = p.numpy().copy()
+        for name, p in self.named_parameters():
+            if p.grad is None:
+                raise ValueError(
+                    f"{name} has no gradient; call loss.backward() first"
+                )
+            name, grad = in_reference(name, p.grad)
+            arrays[name] = to_numpy(grad)
         return arrays
+
+
+def in_reference(name: str, p: Tensor) -> tuple[str, Tensor]:
+    """Return the reference's name and orientation of a weight or gradient.
+
+    The reference writes x @ W where nn.Linear stores W transposed; the
+    embedding is a table in both.
+    """
+    if name.startswith("embedding.") or p.ndim == 1:
+        return name, p
+    if name == "output.weight":
+        return name, p.T
+    return name.removesuffix(".weight"), p.T
+
+
+def to_numpy(p: Tensor) -> np.ndarray:
+    """Return a copy in NumPy; bfloat16, which it lacks, as float32."""
+    p = p.detach().cpu()
+    return (p.float() if p.dtype == torch.bfloat16 else p).numpy().copy()

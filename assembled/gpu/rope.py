@@ -11,7 +11,10 @@ from assembled.gpu.precision import wide_dtype
 
 
 def rope_frequencies(
-    d_k: int, base: float, dtype: torch.dtype, device: torch.device
+    d_k: int,
+    base: float,
+    dtype: torch.dtype,
+    device: torch.device | str = "cpu",
 ) -> Float[Tensor, "{d_k//2}"]:
     """Return base^(−2i/K) for i = 0 … K/2 − 1, in radians a position."""
     i = torch.arange(0, d_k, 2, dtype=dtype, device=device)
@@ -28,7 +31,13 @@ def rope(
 
     `pairing` is "half" (channel i with i + K/2) or "interleaved" (2i with
     2i + 1). Angles and products are wide: bfloat16 rounds 257 to 256.
+    Raises ValueError for another pairing or an odd K.
     """
+    if pairing not in ("half", "interleaved") or x.shape[-1] % 2:
+        raise ValueError(
+            f"rope got pairing={pairing!r} and K={x.shape[-1]}; it needs "
+            "'half' or 'interleaved' and an even K"
+        )
     wide = wide_dtype(x.dtype)
     frequencies = rope_frequencies(x.shape[-1], base, wide, x.device)
     angles = positions.to(wide)[:, None] * frequencies  # (T, K/2)
