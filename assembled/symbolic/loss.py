@@ -1,0 +1,49 @@
+"""Cross-entropy: why its gradient by the logits is ŷ − y, for any V.
+
+Axes: V. The mean over N tokens divides by N; ignored tokens get zero and
+are left out of N.
+"""
+
+import sympy as sp
+
+V = sp.Symbol("V", integer=True, positive=True)
+j, k, y = sp.symbols("j k y", integer=True, nonnegative=True)
+z = sp.IndexedBase("z", real=True)
+
+
+def cross_entropy():
+    """Return −log softmax(z)_y of one token, y the target's index.
+
+    >>> cross_entropy()
+    log(Sum(exp(z[k]), (k, 0, V - 1))) - z[y]
+    """
+    return sp.log(sp.Sum(sp.exp(z[k]), (k, 0, V - 1))) - z[y]
+
+
+def softmax_entry():
+    """Return ŷ_j = e^{z_j} / Σ e^{z_k}."""
+    return sp.exp(z[j]) / sp.Sum(sp.exp(z[k]), (k, 0, V - 1))
+
+
+def gradient_entry():
+    """Return d(cross_entropy)/dz_j, differentiated, for 0 ≤ j < V.
+
+    >>> gradient_entry()
+    exp(z[j])/Sum(exp(z[k]), (k, 0, V - 1)) - KroneckerDelta(j, y)
+    """
+    gradient = cross_entropy().diff(z[j]).doit()
+    return gradient.subs(j <= V - 1, True)  # there are V logits
+
+
+def mean_cross_entropy(logits, targets, ignore=None):
+    """Return the mean loss of a matrix of logits (N, V).
+
+    Tokens whose target equals `ignore` count neither above nor below.
+    """
+    rows = [(r, target) for r, target in enumerate(targets)
+            if target != ignore]
+    losses = (
+        sp.log(sum(sp.exp(u) for u in logits.row(r))) - logits[r, target]
+        for r, target in rows
+    )
+    return sum(losses) / len(rows)
