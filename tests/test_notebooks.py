@@ -5,7 +5,13 @@ import pytest
 
 from autograder import Refusal
 from autograder.course import ROOT
-from autograder.release import CHECKS, assignments, read_source, release
+from autograder.release import (
+    CHECKS,
+    assignments,
+    read_source,
+    release,
+    source_notebook,
+)
 
 SOURCES = sorted((ROOT / "solutions").glob("*/*.py"))
 
@@ -103,3 +109,14 @@ def test_the_command_ends_with_2_and_a_sentence(capsys):
 
     assert main(["release", "symbol"]) == 2
     assert "no assignment 'symbol'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.stem)
+@pytest.mark.parametrize("seed", [20260, 7])
+def test_the_reference_answers_pass_their_own_tests(path, seed):
+    namespace = {"__name__": "__main__"}
+    for cell in source_notebook(path).cells:
+        if cell.cell_type == "code":
+            name = cell.metadata.nbgrader.grade_id
+            exec(compile(cell.source, name, "exec"), namespace)
+            namespace["CHECK_SEED"] = seed
