@@ -7,9 +7,7 @@ named, 2 nothing done, for the reason printed (bad request, bad setup).
 
 import argparse
 import importlib
-import os
 import sys
-from pathlib import Path
 
 from autograder import Refusal
 
@@ -46,16 +44,9 @@ def build_parser(command):
     return parser
 
 
-def put_tools_on_path():
-    """Let nbgrader find `alembic`, which it starts by name."""
-    tools = str(Path(sys.prefix) / "bin")
-    os.environ["PATH"] = tools + os.pathsep + os.environ.get("PATH", "")
-
-
 def main(argv=None):
     """Run one command; return the exit code."""
     argv = sys.argv[1:] if argv is None else argv
-    put_tools_on_path()
     args = build_parser(next(iter(argv), None)).parse_args(argv)
     try:
         return args.run(args)

@@ -9,5 +9,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from autograder.course import Course, configure
+from autograder.preprocessors import configure_autograde
 
-configure(get_config(), Course())
+configure_autograde(configure(get_config(), Course()))

@@ -1,0 +1,300 @@
+"""The checker's side: runs locked cells and tests, never student code.
+
+A warm server imports NumPy and SymPy once and forks one child for each
+run. In the child, a name that the reference solution defines stands for
+the student's: plain data, or a Remote whose call goes to the student's
+process and comes back as plain data.
+"""
+
+import ast
+import contextlib
+import io
+import json
+import os
+import re
+import signal
+import socket
+import sys
+import traceback
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import numpy as np
+import sympy.parsing.sympy_parser as sympy_parser
+
+from autograder import wire, wire_sympy
+from autograder.confine import confine
+
+sys.path.pop(0)
+
+PLAIN_TEXT = re.compile(r"[A-Za-z0-9_.]*")
+MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)
+
+
+class StudentError(Exception):
+    """The student's function raised, or its process ended."""
+
+
+class Misuse(TypeError):
+    """A test treated an opaque object as data."""
+
+
+# --- the server -------------------------------------------------------------
+
+
+def main(fd, user):
+    """Fork a fresh child for every socket that the grader passes."""
+    confine(user)
+    guard_sympy()
+    control = socket.socket(fileno=fd)
+    control.sendall(b"H\0\0\0\0")
+    child = None
+    while True:
+        word, fds, _, _ = socket.recv_fds(control, 1, 1)
+        if child:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        if not word:
+            return
+        child = os.fork()
+        if child == 0:
+            control.close()
+            serve(Line(socket.socket(fileno=fds[0])))
+            os._exit(0)
+        os.close(fds[0])
+
+
+def guard_sympy():
+    """Keep strings from being evaluated: SymPy's parser calls eval.
+
+    Names and numbers still parse; SymPy needs those for its own units.
+    """
+    parse = sympy_parser.parse_expr
+
+    def guarded(text, *args, **kwargs):
+        if not PLAIN_TEXT.fullmatch(str(text)):
+            raise ValueError("SymPy is not given text to parse here")
+        return parse(text, *args, **kwargs)
+
+    sympy_parser.parse_expr = guarded
+
+
+class Line:
+    """The child's line to the grader: frames in, frames out."""
+
+    def __init__(self, sock):
+        self.stream = sock.makefile("rwb")
+
+    def read(self):
+        """Return (kind, payload); kind is empty at the end."""
+        head = self.stream.read(5)
+        size = int.from_bytes(head[1:], "big")
+        return head[:1], self.stream.read(size)
+
+    def write(self, kind, message):
+        """Send one message."""
+        data = json.dumps(message).encode("utf-8", "surrogatepass")
+        self.stream.write(kind + len(data).to_bytes(4, "big") + data)
+        self.stream.flush()
+
+    def ask(self, **request):
+        """Ask the student's process; return the reply's value."""
+        self.write(b"Q", request)
+        kind, payload = self.read()
+        if kind != b"R":  # the grader says why there is no reply
+            raise StudentError(payload.decode(errors="replace"))
+        reply = json.loads(payload)
+        error = reply.get("error")
+        if error and error["type"] == "AttributeError":
+            raise AttributeError(told(request, error))
+        if error:
+            raise StudentError(told(request, error))
+        return reply["value"]
+
+
+def told(request, error):
+    """Return the sentence for an error that the student's code raised."""
+    name = request.get("label") or "your code"
+    kind, text = str(error["type"]), str(error["text"])
+    if kind == "Overtime":
+        return f"{name} took too long"
+    return f"{name} raised {kind}: {text}" if text else f"{name} raised {kind}"
+
+
+# --- stand-ins for the student's objects ------------------------------------
+
+
+def refuse(self, *args, **kwargs):
+    """Say that an opaque object is no data."""
+    raise Misuse(f"{self} is a {self._kind}, not plain data")
+
+
+class Remote:
+    """A function, class or object that stays in the student's process."""
+
+    def __init__(self, line, number, kind, name):
+        self._line, self._number = line, number
+        self._kind, self.__name__ = kind, name
+
+    def __repr__(self):
+        return f"<the student's {self.__name__}>"
+
+    def __call__(self, *args, **kwargs):
+        """Call the student's function with encoded arguments."""
+        data = wire.dumps((args, kwargs), number_of)
+        arguments = data.decode("utf-8", "surrogatepass")
+        return self._ask(None, arguments)
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._ask(name, None)
+
+    def _ask(self, attribute, arguments):
+        value = self._line.ask(
+            op="call",
+            handle=self._number,
+            attribute=attribute,
+            arguments=arguments,
+            label=self.__name__,
+        )
+        return decode(self._line, value)
+
+    __hash__ = object.__hash__
+    __array_ufunc__ = None
+
+
+REFUSED = (
+    "bool eq ne lt le gt ge len iter next contains getitem setitem delitem "
+    "int float complex index array array_function torch_function add radd "
+    "sub rsub mul rmul truediv rtruediv matmul rmatmul pow rpow neg abs "
+    "reversed enter exit instancecheck"
+)
+for word in REFUSED.split():
+    setattr(Remote, f"__{word}__", refuse)
+Remote._sympy_ = refuse
+
+
+def number_of(thing):
+    """Return how a Remote goes back to the student; others may not go."""
+    if type(thing) is not Remote:
+        raise wire.WireError(
+            f"a {type(thing).__name__} cannot go to the student's process; "
+            "use student_run"
+        )
+    return [thing._number, thing._kind, thing.__name__]
+
+
+def decode(line, text):
+    """Return the value of an encoded reply, opaque parts as Remotes."""
+    data = str(text).encode("utf-8", "surrogatepass")
+
+    def handle(number, kind, name):
+        return Remote(line, number, kind, name)
+
+    try:
+        return wire.loads(data, handle)
+    except wire.WireError as error:
+        raise StudentError(f"the value cannot be read: {error}") from None
+
+
+# --- the child: one notebook ------------------------------------------------
+
+
+def serve(line):
+    """Run what the grader sends until it hangs up."""
+    scope = {"__name__": "__main__", "display": lambda *args: None}
+    while True:
+        kind, payload = line.read()
+        if not kind:
+            return
+        task = json.loads(payload)
+        scope["CHECK_SEED"] = task["seed"]
+        with contextlib.redirect_stdout(io.StringIO()):
+            verdict = perform(line, scope, task)
+        line.write(b"V", verdict)
+
+
+def perform(line, scope, task):
+    """Run one cell; return the verdict on it."""
+    np.random.seed(task["seed"] % 2**32)  # noqa: NPY002
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if task["names"]:
+                bind(line, scope, task["names"])
+            scope["student_run"] = snippet_runner(line)
+            credit = run_cell(task["source"], scope, task["label"])
+            scope["CHECK_SEED"] = task["seed"]
+    except BaseException as error:  # a test may exit or be interrupted too
+        return {"passed": False, "credit": None, **explain(error)}
+    return {"passed": True, "credit": credit, "message": "", "public": True}
+
+
+def bind(line, scope, names):
+    """Let the student's values stand for the names; unbind what is gone."""
+    found = line.ask(op="names", names=names)
+    for name in names:
+        scope.pop(name, None)
+        if name in found:
+            value = decode(line, found[name])
+            if isinstance(value, Remote):
+                value.__name__ = name
+            scope[name] = value
+
+
+def snippet_runner(line):
+    """Return `student_run`: a trusted snippet, run beside the answers."""
+
+    def student_run(source, **values):
+        data = wire.dumps(values, number_of)
+        text = data.decode("utf-8", "surrogatepass")
+        value = line.ask(op="snippet", source=source, values=text)
+        return decode(line, value)
+
+    return student_run
+
+
+def run_cell(source, scope, label):
+    """Run a trusted cell; return the number its last line gives, if any."""
+    tree = ast.parse(MAGIC.sub("pass", source))
+    last = None
+    if tree.body and isinstance(tree.body[-1], ast.Expr):
+        last = ast.Expression(tree.body.pop().value)
+    exec(compile(tree, f"<cell {label}>", "exec"), scope)
+    if last is None:
+        return None
+    value = eval(compile(last, f"<cell {label}>", "eval"), scope)
+    if isinstance(value, bool | np.bool_):
+        return None
+    if isinstance(value, int | float | np.integer | np.floating):
+        return float(value)
+    return None
+
+
+def explain(error):
+    """Return the message, and whether the student may read it.
+
+    Messages that the course wrote, and errors of the student's own code,
+    are public. Those of libraries may show expected values, so are not.
+    """
+    if isinstance(error, StudentError):
+        return {"message": str(error)[:600], "public": True}
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = bool(frames) and frames[-1].filename.startswith("<cell ")
+    kind = type(error).__name__
+    text = str(error)[:600]
+    if isinstance(error, AssertionError) and ours and text:
+        return {"message": text, "public": True}
+    if isinstance(error, NameError) and ours:
+        return {"message": f"{text}: run the answer's cell", "public": True}
+    if isinstance(error, Misuse):
+        return {"message": text, "public": True}
+    return {"message": f"{kind}: {text}"[:600], "public": False}
+
+
+if __name__ == "__main__":
+    assert wire_sympy.CLASSES
+    main(**json.loads(sys.argv[1]))

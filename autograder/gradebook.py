@@ -1,0 +1,144 @@
+"""The gradebook: filled once and serially, reset before a regrade."""
+
+import contextlib
+import datetime
+import os
+import sqlite3
+import sys
+import warnings
+from pathlib import Path
+
+import nbformat
+import sqlalchemy
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import SaveCells
+
+from autograder import Refusal
+
+BUSY = (
+    "the gradebook {} is locked by another program; close the formgrader "
+    "and other graders, then run this again"
+)
+
+
+def put_tools_on_path():
+    """Let nbgrader find `alembic`, which it starts by name."""
+    tools = str(Path(sys.prefix) / "bin")
+    path = os.environ.get("PATH", "").split(os.pathsep)
+    if tools not in path:
+        os.environ["PATH"] = os.pathsep.join([tools, *path])
+
+
+@contextlib.contextmanager
+def quiet():
+    """Silence what SQLAlchemy 2.1 says about nbgrader's harmless habits."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sqlalchemy.exc.SAWarning)
+        yield
+
+
+@contextlib.contextmanager
+def opened(course):
+    """Open the gradebook; a locked or broken one is a Refusal."""
+    put_tools_on_path()
+    try:
+        with Gradebook(course.gradebook, "the-transformer-assembled") as book:
+            yield book
+    except sqlalchemy.exc.OperationalError as error:
+        if "locked" in str(error):
+            raise Refusal(BUSY.format(course.gradebook)) from None
+        raise Refusal(
+            f"the gradebook {course.gradebook} cannot be used: {error.orig}"
+        ) from None
+    except sqlalchemy.exc.DatabaseError as error:
+        raise Refusal(
+            f"the gradebook {course.gradebook} is damaged: {error.orig}; "
+            "restore it from a copy, or move it away and grade again"
+        ) from None
+
+
+def require_unlocked(course):
+    """Raise a Refusal if another program holds the SQLite gradebook."""
+    path = course.classroom / "gradebook.db"
+    if course.db_url or not path.exists():
+        return
+    connection = sqlite3.connect(path, timeout=2)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.rollback()
+    except sqlite3.OperationalError:
+        raise Refusal(BUSY.format(path)) from None
+    except sqlite3.DatabaseError as error:
+        raise Refusal(f"the gradebook {path} is damaged: {error}") from None
+    finally:
+        connection.close()
+
+
+def prepare(course, assignment, students):
+    """Enter the assignment, its cells, the students and submissions."""
+    sources = sorted((course.source / assignment).glob("*.ipynb"))
+    course.classroom.mkdir(parents=True, exist_ok=True)
+    with opened(course) as book:
+        book.update_or_create_assignment(assignment)
+    for path in sources:
+        enter_cells(course, assignment, path)
+    with quiet(), opened(course) as book:
+        for student in students:
+            book.update_or_create_student(student)
+            book.update_or_create_submission(
+                assignment, student, timestamp=now()
+            )
+
+
+def now():
+    """Return the moment as nbgrader stores it: UTC, without a zone."""
+    return datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+
+
+def enter_cells(course, assignment, path):
+    """Enter the graded cells of one source notebook."""
+    notebook = nbformat.read(path, as_version=4)
+    resources = {
+        "nbgrader": {
+            "notebook": path.stem,
+            "assignment": assignment,
+            "db_url": course.gradebook,
+        }
+    }
+    try:
+        SaveCells().preprocess(notebook, resources)
+    except RuntimeError:
+        raise Refusal(
+            f"{assignment}/{path.stem} has gained or lost graded cells since "
+            f"submissions were entered in {course.gradebook}; grade the new "
+            "release in a new classroom"
+        ) from None
+
+
+def reset(course, student, assignment, notebook):
+    """Take back the automatic scores; scores given by hand stay."""
+    with opened(course) as book:
+        for grade in grades_of(book, student, assignment, notebook):
+            grade.auto_score = 0
+            grade.needs_manual_grade = True
+        book.db.commit()
+
+
+def grades_of(book, student, assignment, notebook):
+    """Return nbgrader's grade rows of one submitted notebook."""
+    found = book.find_submission_notebook(notebook, assignment, student)
+    return found.grades
+
+
+def scores(course, student, assignment, notebook):
+    """Return the exercises' rows: id, points, maximum, hand needed."""
+    with opened(course) as book:
+        return [
+            {
+                "id": grade.name,
+                "score": grade.score,
+                "max_score": grade.max_score,
+                "manual": bool(grade.needs_manual_grade),
+            }
+            for grade in grades_of(book, student, assignment, notebook)
+        ]

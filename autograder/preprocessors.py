@@ -1,0 +1,190 @@
+"""nbgrader's extension points, filled with our rebuild and split run.
+
+`nbgrader autograde` and our own `grade` go the same way through them.
+"""
+
+import random
+import re
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbgrader.preprocessors import (
+    CheckCellMetadata,
+    LimitOutput,
+    NbGraderPreprocessor,
+    OverwriteKernelspec,
+    SaveAutoGrades,
+)
+from nbgrader.utils import is_grade, is_solution
+
+from autograder import Refusal
+from autograder.course import Course
+from autograder.rebuild import names_defined, piece_of, read_pieces, rebuild
+from autograder.split import Cell, Checker, Limits, run_cells
+
+PRIVATE = (
+    "The check did not accept the result: its type, shape or values are "
+    "not what the exercise asks for."
+)
+
+
+@dataclass
+class Session:
+    """What one grading process holds on to between notebooks."""
+
+    course: Course = field(default_factory=Course)
+    limits: Limits = field(default_factory=Limits)
+    unsafe: bool = False
+    seed: int | None = None  # None: drawn anew for each notebook
+    checker: Checker = field(default_factory=Checker)
+
+
+session = Session()  # `grade` replaces its parts; nbgrader's CLI uses these
+
+
+def configure_autograde(config):
+    """Let nbgrader's autograde step go our way."""
+    config.Autograde.exporter_class = TolerantExporter
+    config.Autograde.sanitize_preprocessors = [
+        OverwriteKernelspec,
+        RebuildFromMaster,
+    ]
+    config.Autograde.autograde_preprocessors = [
+        SplitExecute,
+        LimitOutput,
+        SaveAutoGrades,
+        CheckCellMetadata,
+    ]
+    # Nothing that lies beside a submitted notebook is copied or run.
+    config.CourseDirectory.ignore = ["*"]
+    return config
+
+
+def master_of(course, assignment, notebook):
+    """Return the source notebook; Refusal if it is not there."""
+    path = course.source / assignment / f"{notebook}.ipynb"
+    if not path.exists():
+        raise Refusal(
+            f"there is no source notebook {path}; run "
+            f"`python -m autograder release {assignment}` first"
+        )
+    return nbformat.read(path, as_version=4)
+
+
+class TolerantExporter(NotebookExporter):
+    """Reads submitted files piece by piece; trusts only what we wrote."""
+
+    def from_filename(self, filename, resources=None, **kwargs):
+        """Read a notebook, a submitted one without believing its form."""
+        if not Path(filename).is_relative_to(session.course.submitted):
+            return super().from_filename(filename, resources, **kwargs)
+        notebook = nbformat.v4.new_notebook()
+        for piece in read_pieces(filename):
+            make = nbformat.v4.new_markdown_cell
+            if piece.code:
+                make = nbformat.v4.new_code_cell
+            cell = make(piece.text)
+            if piece.grade_id is not None:
+                cell.metadata.nbgrader = {"grade_id": piece.grade_id}
+            notebook.cells.append(cell)
+        return self.from_notebook_node(notebook, resources, **kwargs)
+
+
+class RebuildFromMaster(NbGraderPreprocessor):
+    """Puts the student's answers into the instructor's notebook."""
+
+    def preprocess(self, nb, resources):
+        """Return the rebuilt notebook; its repairs are in the metadata."""
+        names = resources["nbgrader"]
+        master = master_of(
+            session.course, names["assignment"], names["notebook"]
+        )
+        rebuilt = rebuild(master, [piece_of(cell) for cell in nb.cells])
+        notebook = rebuilt.notebook
+        notebook.metadata.grading = {"repairs": rebuilt.repairs}
+        return notebook, resources
+
+
+class SplitExecute(NbGraderPreprocessor):
+    """Runs answers in the sandbox and tests in the checker."""
+
+    def preprocess(self, nb, resources):
+        """Fill in the outputs; the record of the run is in the metadata."""
+        names = resources["nbgrader"]
+        master = master_of(
+            session.course, names["assignment"], names["notebook"]
+        )
+        seed = session.seed
+        if seed is None:
+            seed = random.SystemRandom().getrandbits(31)
+        code = [cell for cell in nb.cells if cell.cell_type == "code"]
+        outcomes = run_cells(
+            split_cells(master, code),
+            seed,
+            session.checker,
+            session.limits,
+            session.unsafe,
+        )
+        record = []
+        for cell, outcome in zip(code, outcomes, strict=True):
+            cell.outputs = outputs_of(cell, outcome)
+            record.append({"id": grade_id(cell), **asdict(outcome)})
+        nb.metadata.setdefault("grading", {"repairs": []})
+        nb.metadata.grading.update(seed=seed, outcomes=record)
+        return nb, resources
+
+
+def split_cells(master, code):
+    """Return the cells for the two sides, with the names tests may use."""
+    masters = {c.source for c in master.cells if c.cell_type == "code"}
+    locked = set()
+    for cell in master.cells:
+        if kind_of(cell, masters) == "shared":
+            locked |= names_defined(cell.source)
+    answers = {
+        grade_id(cell): names_defined(cell.source) - locked
+        for cell in master.cells
+        if cell.cell_type == "code" and is_solution(cell)
+    }
+    cells, names = [], set()
+    for place, cell in enumerate(code):
+        label = grade_id(cell) or f"cell {place}"
+        names = names | answers.get(grade_id(cell), set())
+        kind = kind_of(cell, masters)
+        cells.append(Cell(kind, cell.source, label, tuple(sorted(names))))
+    return cells
+
+
+def kind_of(cell, masters):
+    """Return the side a cell of the rebuilt notebook belongs to."""
+    if is_solution(cell):
+        return "answer"
+    if is_grade(cell):
+        return "test"
+    return "shared" if cell.source in masters else "answer"
+
+
+def grade_id(cell):
+    """Return the cell's grade id, or None."""
+    return cell.metadata.get("nbgrader", {}).get("grade_id")
+
+
+def outputs_of(cell, outcome):
+    """Return the outputs from which nbgrader reads the score."""
+    new = nbformat.v4.new_output
+    outputs = []
+    if outcome.printed:
+        outputs.append(new("stream", name="stdout", text=outcome.printed))
+    if not outcome.passed:
+        kind, _, text = outcome.message.partition(": ")
+        if not re.fullmatch(r"\w+", kind):
+            kind, text = "Failed", outcome.message
+        outputs.append(new("error", ename=kind, evalue=text, traceback=[text]))
+    elif outcome.credit is not None and is_grade(cell):
+        points = float(cell.metadata.nbgrader.points)
+        credit = min(max(outcome.credit, 0.0), points)  # nan gives 0
+        data = {"text/plain": repr(credit)}
+        outputs.append(new("execute_result", data=data))
+    return outputs

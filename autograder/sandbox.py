@@ -1,0 +1,302 @@
+"""Start a Python program in a bubblewrap sandbox, talk to it in frames.
+
+Inside: another user, no network, a read-only system, a throw-away home,
+its own processes, limits (confine.py), no course, no gradebook. A frame
+is one byte of kind, four of length, then that many bytes of payload.
+"""
+
+import json
+import os
+import random
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder import Refusal, seccomp
+
+HERE = Path(__file__).resolve().parent
+INSIDE = Path("/grader/autograder")  # our own files, in the sandbox
+MAX_FRAME = 8 << 20  # bytes
+MAX_MEMORY = 3 << 30  # bytes, all processes of one sandbox together
+TMPFS = 64 << 20  # bytes of each writable folder
+POLL_S = 0.2
+
+MISSING = (
+    "the sandbox is not installed, and student code must not run without "
+    "it; install it with `apt-get install bubblewrap` (Debian, Ubuntu), or "
+    "say --unsafe-no-sandbox for notebooks that you trust"
+)
+
+
+class Gone(Exception):
+    """The sandboxed process ended, or broke the rules and was ended."""
+
+
+class Late(Exception):
+    """No frame came before the deadline."""
+
+
+@dataclass
+class Box:
+    """A running sandbox: its process and our end of its socket."""
+
+    process: subprocess.Popen
+    sock: socket.socket
+    buffer: bytearray = field(default_factory=bytearray)
+    looked: float = 0.0  # when its memory was last measured
+
+
+def installed():
+    """Return the path of bubblewrap, or None."""
+    return shutil.which("bwrap")
+
+
+def require(unsafe=False):
+    """Raise a Refusal unless student code may run here."""
+    if not unsafe and installed() is None:
+        raise Refusal(MISSING)
+
+
+def start(program, helpers=(), unsafe=False, wait_s=60.0):
+    """Run `program` (a file of this folder) sandboxed; wait for hello."""
+    require(unsafe)
+    ours, theirs = socket.socketpair()
+    fd = theirs.fileno()
+    if unsafe:
+        command, fds = unconfined_command(program, fd), [fd]
+    else:
+        command, fds = sandboxed_command(program, helpers, fd)
+    process = subprocess.Popen(
+        command,
+        pass_fds=fds,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env={"PATH": os.environ.get("PATH", ""), **environment()},
+    )
+    theirs.close()
+    for extra in fds[1:]:
+        os.close(extra)
+    ours.setblocking(False)
+    box = Box(process, ours)
+    try:
+        receive(box, time.monotonic() + wait_s)
+    except (Gone, Late):
+        raise Refusal(f"the sandbox did not start: {epitaph(box)}") from None
+    process.stderr.close()
+    return box
+
+
+def epitaph(box):
+    """Stop the box; return the last line that it wrote to stderr."""
+    box.process.kill()
+    text = box.process.communicate()[1].decode(errors="replace").strip()
+    box.sock.close()
+    return text.splitlines()[-1] if text else "no message"
+
+
+def stop(box):
+    """End every process of the box; safe to call twice."""
+    box.sock.close()
+    box.process.kill()
+    box.process.wait()
+
+
+def environment():
+    """The environment inside, the same for every student."""
+    threads = ("OMP", "OPENBLAS", "MKL")
+    return {
+        "HOME": "/home/student",
+        "LANG": "C.UTF-8",
+        "MPLBACKEND": "agg",
+        "PYTHONHASHSEED": "0",
+        **{f"{name}_NUM_THREADS": "1" for name in threads},
+    }
+
+
+def unconfined_command(program, fd):
+    """The command line without a sandbox: limits, but no walls."""
+    start_with = json.dumps({"fd": fd, "user": None})
+    return [sys.executable, "-I", str(HERE / program), start_with]
+
+
+def sandboxed_command(program, helpers, fd):
+    """Return bubblewrap's command line and the descriptors it needs."""
+    root = os.geteuid() == 0
+    # A fresh user per sandbox: limits count per user, across sandboxes.
+    user = 0x60000000 + random.SystemRandom().getrandbits(24) if root else None
+    filter_fd = data_fd(seccomp.program())
+    passwd_fd = data_fd(b"student:x:1000:1000::/home/student:/bin/sh\n")
+    command = [
+        installed(),
+        *("--unshare-pid", "--unshare-net", "--unshare-ipc"),
+        *("--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox"),
+        *("--die-with-parent", "--new-session", "--clearenv"),
+        *privileges(root),
+        *mounts(program, helpers, passwd_fd),
+        *("--seccomp", str(filter_fd)),
+    ]
+    for name, value in environment().items():
+        command += ["--setenv", name, value]
+    start_with = json.dumps({"fd": fd, "user": user})
+    command += [
+        *("--", python_inside(), "-I", str(INSIDE / program), start_with),
+    ]
+    return command, [fd, filter_fd, passwd_fd]
+
+
+def privileges(root):
+    """Arguments that take privileges away.
+
+    As root no user namespace is made: RLIMIT_NPROC does not bind user 0,
+    whatever it is called inside. confine.py changes to a real other user.
+    """
+    if root:
+        keep = ("CAP_SETUID", "CAP_SETGID")
+        added = [word for name in keep for word in ("--cap-add", name)]
+        return ["--cap-drop", "ALL", *added]
+    ids = ["--uid", "1000", "--gid", "1000"]
+    return ["--unshare-user", "--disable-userns", *ids, "--cap-drop", "ALL"]
+
+
+def data_fd(content):
+    """Return a readable descriptor that holds these bytes."""
+    fd = os.memfd_create("data")
+    os.write(fd, content)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def mounts(program, helpers, passwd_fd):
+    """Arguments for the file system: system read-only, the rest empty."""
+    words = ["--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev"]
+    for name in ("bin", "lib", "lib32", "lib64", "sbin"):
+        words += like_the_system(Path("/") / name)
+    words += parents(Path("/etc/passwd"))
+    if Path("/etc/ld.so.cache").exists():
+        words += ["--ro-bind", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+    words += ["--ro-bind-data", str(passwd_fd), "/etc/passwd"]
+    words += python_mounts()
+    for folder in ("/tmp", "/home/student", "/dev/shm"):
+        words += parents(Path(folder))
+        words += ["--perms", "1777", "--size", str(TMPFS), "--tmpfs", folder]
+    words += parents(INSIDE / program)
+    for name in ("__init__.py", "confine.py", program, *helpers):
+        words += ["--ro-bind", str(HERE / name), str(INSIDE / name)]
+    words += ["--remount-ro", "/dev", "--remount-ro", "/"]
+    return [*words, "--chdir", "/home/student"]
+
+
+def like_the_system(path):
+    """Arguments that give /bin, /lib and so on as the host has them."""
+    if path.is_symlink():
+        return ["--symlink", os.readlink(path), str(path)]
+    return ["--ro-bind", str(path), str(path)] if path.exists() else []
+
+
+def python_mounts():
+    """Arguments that bind this interpreter and its packages.
+
+    The environment appears as /venv, so that no path tells where the
+    course lies; an installed `assembled` is covered: it is an answer key.
+    """
+    base = Path(sys.base_prefix).resolve()
+    words = []
+    if not base.is_relative_to("/usr"):
+        words += [*parents(base), "--ro-bind", str(base), str(base)]
+    if sys.prefix != sys.base_prefix:
+        words += ["--ro-bind", sys.prefix, "/venv"]
+    for folder in sys.path:
+        package = Path(folder) / "assembled"
+        if folder.endswith("-packages") and package.is_dir():
+            words += ["--tmpfs", inside_path(package)]
+    return words
+
+
+def inside_path(path):
+    """Return the place in the sandbox of a path of this environment."""
+    if sys.prefix != sys.base_prefix and path.is_relative_to(sys.prefix):
+        return str(Path("/venv") / path.relative_to(sys.prefix))
+    return str(path)
+
+
+def python_inside():
+    """Return the interpreter's path in the sandbox."""
+    return inside_path(Path(sys.executable))
+
+
+def parents(path):
+    """Arguments that make the folders above path, open to other users."""
+    above = list(path.parents)[-2::-1]
+    return [w for p in above for w in ("--perms", "0755", "--dir", str(p))]
+
+
+def send(box, kind, payload, deadline):
+    """Send one frame; Gone if the other side has ended."""
+    data = kind + len(payload).to_bytes(4, "big") + payload
+    view = memoryview(data)
+    while view:
+        wait_for(box, deadline, writing=True)
+        try:
+            view = view[box.sock.send(view) :]
+        except OSError:
+            raise Gone("the process ended") from None
+
+
+def receive(box, deadline):
+    """Return (kind, payload) of the next frame; Late or Gone otherwise."""
+    head = read_exactly(box, 5, deadline)
+    size = int.from_bytes(head[1:], "big")
+    if size > MAX_FRAME:
+        raise Gone(f"its reply of {size} bytes is over the limit")
+    return head[:1], read_exactly(box, size, deadline)
+
+
+def read_exactly(box, size, deadline):
+    """Return `size` bytes from the box."""
+    while len(box.buffer) < size:
+        wait_for(box, deadline)
+        try:
+            chunk = box.sock.recv(1 << 16)
+        except OSError:
+            chunk = b""
+        if not chunk:
+            raise Gone("the process ended")
+        box.buffer += chunk
+    data = bytes(box.buffer[:size])
+    del box.buffer[:size]
+    return data
+
+
+def wait_for(box, deadline, writing=False):
+    """Wait until the socket is ready; watch the clock and the memory."""
+    sides = ([], [box.sock]) if writing else ([box.sock], [])
+    while True:
+        now = time.monotonic()
+        if now >= deadline:
+            raise Late
+        if now - box.looked > POLL_S:
+            box.looked = now
+            if memory_of(box.process.pid) > MAX_MEMORY:
+                raise Gone("it used too much memory")
+        ready = select.select(*sides, [], min(POLL_S, deadline - now))
+        if ready[0] or ready[1]:
+            return
+
+
+def memory_of(pid):
+    """Resident bytes of a process and all below it; 0 once it is gone."""
+    try:
+        folder = Path(f"/proc/{pid}")
+        pages = int((folder / "statm").read_text().split()[1])
+        below = (folder / "task" / str(pid) / "children").read_text().split()
+    except (OSError, IndexError):
+        return 0
+    own = pages * os.sysconf("SC_PAGE_SIZE")
+    return own + sum(memory_of(child) for child in below)

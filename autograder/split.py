@@ -1,0 +1,311 @@
+"""Run one notebook split in two: answers here, verdicts there.
+
+The student's process runs answers; the checker's process runs tests and
+asks for the student's values through us. We pass bytes on without looking
+inside, watch the clock, and restart whichever side dies or hangs.
+"""
+
+import contextlib
+import json
+import socket
+import time
+from dataclasses import dataclass, field
+
+from autograder import sandbox
+from autograder.sandbox import Box, Gone, Late
+
+GRACE_S = 3.0  # between the interrupt inside and the kill from outside
+MAX_STALE = 100  # replies to earlier requests that are dropped
+MAX_REPORT = 1 << 18  # bytes of what a cell reports: error and printed text
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds of wall time."""
+
+    cell_s: float = 30.0
+    test_s: float = 30.0
+    notebook_s: float = 300.0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell of the rebuilt notebook, as the two sides see it."""
+
+    kind: str  # "answer": student's side · "test": checker's · "shared": both
+    source: str
+    label: str  # grade id, or its place
+    names: tuple[str, ...] = ()  # the student's names it may use
+
+
+@dataclass
+class Outcome:
+    """What became of one cell; an answer is `passed` if it did not raise."""
+
+    passed: bool
+    message: str = ""
+    public: bool = True  # whether the student may read the message
+    credit: float | None = None  # a test's own partial credit
+    printed: str = ""
+    error: dict | None = None
+
+
+class Clock:
+    """The notebook's deadline, and those of cells below it."""
+
+    def __init__(self, limits):
+        self.limits = limits
+        self.end = time.monotonic() + limits.notebook_s
+
+    def deadline(self, seconds):
+        """Return the moment that is `seconds` away, or the notebook's end."""
+        return min(time.monotonic() + seconds, self.end)
+
+    def over(self):
+        """Return whether the notebook's time is used up."""
+        return time.monotonic() >= self.end
+
+
+# --- the student's side -----------------------------------------------------
+
+
+@dataclass
+class Student:
+    """The student's process, and what must be replayed if it dies."""
+
+    clock: Clock
+    unsafe: bool = False
+    box: Box | None = None
+    number: int = 0  # of the last request, modulo 256
+    done: list[Cell] = field(default_factory=list)
+
+    def run(self, cell):
+        """Run a cell; a cell that kills the process is never run again."""
+        self.revive()
+        try:
+            reply = self.run_in(cell)
+        except (Gone, Late) as problem:
+            self.drop()
+            return Outcome(False, sentence(problem, "the cell"))
+        self.done.append(cell)
+        return report(reply)
+
+    def run_in(self, cell):
+        """Send one cell to the living process; return the reply's bytes."""
+        request = {"op": "run", "source": cell.source}
+        deadline = self.clock.deadline(self.clock.limits.cell_s)
+        return self.exchange(request, deadline)
+
+    def ask(self, payload, deadline):
+        """Pass a checker's request on; return the reply's bytes."""
+        self.revive()
+        try:
+            return self.exchange(json.loads(payload), deadline)
+        except (Gone, Late):
+            self.drop()
+            raise
+
+    def exchange(self, request, deadline):
+        """Send a numbered request, wait for the reply of that number."""
+        seconds = deadline - time.monotonic()
+        if seconds <= 0:
+            raise Late
+        self.number = (self.number + 1) % 256
+        kind = bytes([self.number])
+        request = json.dumps({**request, "seconds": seconds})
+        data = request.encode("utf-8", "surrogatepass")
+        sandbox.send(self.box, kind, data, deadline)
+        for _ in range(MAX_STALE):
+            found, payload = sandbox.receive(self.box, deadline + GRACE_S)
+            if found == kind:
+                return payload
+        raise Gone("it flooded the line with replies")
+
+    def revive(self):
+        """Start the process if there is none; replay the earlier cells."""
+        while self.box is None:
+            self.box = start_student(self.unsafe)
+            for cell in list(self.done):
+                try:
+                    self.run_in(cell)
+                except (Gone, Late):
+                    self.done.remove(cell)
+                    self.drop()
+                    break
+
+    def drop(self):
+        """End the process."""
+        if self.box:
+            sandbox.stop(self.box)
+        self.box = None
+
+
+def start_student(unsafe):
+    """Start the student's process."""
+    helpers = ("wire.py", "wire_sympy.py")
+    return sandbox.start("student.py", helpers, unsafe)
+
+
+def report(payload):
+    """Return the Outcome that a cell's reply describes; trust none of it."""
+    broken = Outcome(False, "the cell broke the connection to the grader")
+    if len(payload) > MAX_REPORT:
+        return broken
+    try:
+        reply = json.loads(payload)
+        error, printed = reply.get("error"), str(reply["printed"])
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
+        return broken
+    if not error:
+        return Outcome(True, printed=printed)
+    if not isinstance(error, dict):
+        return broken
+    error = {key: str(error.get(key, ""))[:600] for key in ERROR_PARTS}
+    message = f"{error['type']}: {error['text']}".rstrip(": ")
+    return Outcome(False, message, printed=printed, error=error)
+
+
+ERROR_PARTS = ("type", "text", "line")
+
+
+def sentence(problem, what):
+    """Return why a process had to be ended."""
+    if isinstance(problem, Late):
+        return f"{what} took too long"
+    return f"{what} ended Python's process ({problem})"
+
+
+# --- the checker's side -----------------------------------------------------
+
+
+@dataclass
+class Checker:
+    """A warm checker server, and the child that serves this notebook."""
+
+    unsafe: bool = False
+    server: Box | None = None
+    line: Box | None = None
+    done: list[dict] = field(default_factory=list)
+
+    def fresh(self):
+        """Fork a child with nothing in it; the former one is ended."""
+        if self.server is None or self.server.process.poll() is not None:
+            helpers = ("wire.py", "wire_sympy.py")
+            self.server = sandbox.start("checker.py", helpers, self.unsafe)
+        if self.line:
+            self.line.sock.close()
+        ours, theirs = socket.socketpair()
+        self.server.sock.setblocking(True)
+        socket.send_fds(self.server.sock, [b"F"], [theirs.fileno()])
+        theirs.close()
+        ours.setblocking(False)
+        self.line = Box(self.server.process, ours)
+
+    def begin(self):
+        """Forget the former notebook."""
+        self.done = []
+        self.fresh()
+
+    def judge(self, task, student, seconds):
+        """Run one cell in the checker; return its verdict.
+
+        A checker that hangs or dies is replaced, and the shared cells are
+        replayed in it, so that the next test finds its place.
+        """
+        try:
+            return self.converse(task, student, seconds)
+        except (Gone, Late) as problem:
+            self.recover(student)
+            return {**FAILED, "message": sentence(problem, "the check")}
+
+    def recover(self, student):
+        """Fork a new child and replay the shared cells."""
+        self.fresh()
+        for task in list(self.done):
+            try:
+                self.converse(task, student, student.clock.limits.cell_s)
+            except (Gone, Late):
+                self.done.remove(task)
+                self.fresh()
+
+    def converse(self, task, student, seconds):
+        """Send a task, serve its questions, return the verdict."""
+        deadline = student.clock.deadline(seconds)
+        last = deadline + 2 * GRACE_S
+        data = json.dumps(task).encode("utf-8", "surrogatepass")
+        sandbox.send(self.line, b"T", data, last)
+        while True:
+            kind, payload = sandbox.receive(self.line, last)
+            if kind == b"V":
+                return json.loads(payload)
+            try:
+                reply = student.ask(payload, deadline)
+                sandbox.send(self.line, b"R", reply, last)
+            except (Gone, Late) as problem:
+                text = sentence(problem, "your code").encode()
+                sandbox.send(self.line, b"X", text, last)
+
+    def close(self):
+        """End the server and its child."""
+        if self.line:
+            self.line.sock.close()
+        if self.server:
+            sandbox.stop(self.server)
+        self.server = self.line = None
+
+
+FAILED = {"passed": False, "credit": None, "public": True}
+
+
+# --- both -------------------------------------------------------------------
+
+
+def run_cells(cells, seed, checker, limits=Limits(), unsafe=False):
+    """Run a notebook's code cells in order; return one Outcome each."""
+    clock = Clock(limits)
+    student = Student(clock, unsafe)
+    checker.begin()
+    try:
+        return [
+            run_one(cell, seed + place, student, checker)
+            for place, cell in enumerate(cells)
+        ]
+    finally:
+        student.drop()
+
+
+def run_one(cell, seed, student, checker):
+    """Run one cell where it belongs."""
+    clock = student.clock
+    if clock.over():
+        return Outcome(False, "the notebook's time was used up before this")
+    outcome = None
+    if cell.kind != "test":
+        outcome = student.run(cell)
+    if cell.kind == "answer":
+        return outcome
+    task = {
+        "source": cell.source,
+        "label": cell.label,
+        "names": cell.names,
+        "seed": seed,
+    }
+    if cell.kind == "shared":
+        checker.judge(task, student, clock.limits.cell_s)
+        checker.done.append(task)
+        return outcome
+    verdict = checker.judge(task, student, clock.limits.test_s)
+    return Outcome(**{key: verdict[key] for key in VERDICT})
+
+
+VERDICT = ("passed", "message", "public", "credit")
+
+
+@contextlib.contextmanager
+def warm_checker(unsafe=False):
+    """Hold a checker server for a series of notebooks."""
+    checker = Checker(unsafe)
+    try:
+        yield checker
+    finally:
+        checker.close()
