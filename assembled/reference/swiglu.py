@@ -21,8 +21,9 @@ def swiglu_forward(
     gate, gate_cache = linear_forward(x, w_gate)
     up, up_cache = linear_forward(x, w_up)
     s = sigmoid(gate)
-    y, down_cache = linear_forward(gate * s * up, w_down)
-    return y, (gate, up, s, gate_cache, up_cache, down_cache)
+    silu = gate * s
+    y, down_cache = linear_forward(silu * up, w_down)
+    return y, (gate, up, s, silu, gate_cache, up_cache, down_cache)
 
 
 def swiglu_backward(
@@ -35,12 +36,12 @@ def swiglu_backward(
 ]:
     """Return (dx, dw_gate, dw_up, dw_down).
 
-    The product rule, with silu'(z) = sigmoid(z) (1 + z (1 − sigmoid(z))).
+    The product rule, with silu'(z) = sigmoid(z) (1 + z − silu(z)).
     """
-    gate, up, s, gate_cache, up_cache, down_cache = cache
+    gate, up, s, silu, gate_cache, up_cache, down_cache = cache
     dhidden, dw_down = linear_backward(dy, down_cache)
-    dup = dhidden * gate * s
-    dgate = dhidden * up * s * (1 + gate * (1 - s))
+    dup = dhidden * silu
+    dgate = dhidden * up * s * (1 + gate - silu)
     dx_up, dw_up = linear_backward(dup, up_cache)
     dx_gate, dw_gate = linear_backward(dgate, gate_cache)
     return dx_up + dx_gate, dw_gate, dw_up, dw_down
