@@ -62,7 +62,7 @@ def _walk_folder(folder: Path, names: tuple[str, ...]) -> Iterator[Found]:
         return
     for entry in entries:
         inside = (*names, entry.name)
-        if False:
+        if entry.is_symlink():
             yield _refused(entry, inside, "a link, which intake never follows")
         elif entry.is_dir():
             yield from _walk_folder(entry, inside)

@@ -94,6 +94,7 @@ def test_student_from_the_names(collect, name, student):
     [
         notebook("advanced"),
         notebook("advanced", metadata=False),
+        notebook("advanced", metadata=False).replace(b"Derive", b"Find"),
         notebook("advanced", metadata=False, locked=False),
     ],
     ids=["metadata", "locked cell", "cells alone"],
@@ -137,8 +138,8 @@ def test_an_unreadable_notebook_reaches_grading_but_replaces_nothing(collect):
     entries = collect({"ann/beginner.ipynb": b"", "bob/x.ipynb": b""})
     assert [e.taken for e in entries] == ["graded", "no"]
     assert all("empty file" in e.note for e in entries)
-    collect({"ann/beginner.ipynb": notebook()})
-    (entry, _) = collect({"ann/beginner.ipynb": b"{"})
+    collect({"ann/beginner.ipynb": notebook(), "ann/beginner (1).ipynb": b""})
+    (entry, *_) = collect({"ann/beginner.ipynb": b"{"})
     assert entry.taken == "kept"
     kept = collect.classroom / "submitted/ann/symbols/beginner.ipynb"
     assert kept.read_bytes() == notebook()
@@ -274,7 +275,9 @@ def test_links_on_disk_are_not_followed(collect, tmp_path):
     (tmp_path / "secret.ipynb").write_bytes(notebook())
     (tmp_path / "inbox" / "eve").mkdir(parents=True)
     os.symlink(tmp_path / "secret.ipynb", tmp_path / "inbox/eve/b.ipynb")
-    os.symlink("/", tmp_path / "inbox" / "root")
+    (tmp_path / "other" / "ann").mkdir(parents=True)
+    (tmp_path / "other" / "ann" / "b.ipynb").write_bytes(notebook())
+    os.symlink(tmp_path / "other", tmp_path / "inbox" / "folder")
     entries = collect({})
     assert [e.taken for e in entries] == ["no", "no"]
     assert all("a link" in e.note for e in entries)
