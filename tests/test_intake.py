@@ -97,7 +97,7 @@ def test_student_from_the_names(collect, name, student):
         notebook("advanced", metadata=False).replace(b"Derive", b"Find"),
         notebook("advanced", metadata=False, locked=False),
     ],
-    ids=["metadata", "locked cell", "cells alone"],
+    ids=["metadata", "with a locked cell", "locked cell alone", "cells alone"],
 )
 def test_the_content_tells_the_notebook_not_the_name(collect, data):
     (entry,) = collect({"ann/Copy of beginner.ipynb": data})
