@@ -4,7 +4,7 @@
 
 Trains the PyTorch face on the bytes of Python's own documentation, each
 sequence opened by a BOS token, and writes how much attention that token
-gets to book/wild/data/natural_text.json, which the sinks chapter reads.
+gets to book/_data/natural_text_sink.json, which the sinks chapter reads.
 """
 
 import json
@@ -19,7 +19,7 @@ from assembled.gpu.loss import cross_entropy
 from assembled.gpu.model import Transformer
 from assembled.instruments.sinks import attention_to
 
-RECORD = Path(__file__).parents[1] / "book/wild/data/natural_text.json"
+RECORD = Path(__file__).parents[1] / "book/_data/natural_text_sink.json"
 BOS, T, BATCH, STEPS = 256, 64, 16, 1200
 CONFIG = Config(
     vocab_size=257, context_length=T, d_model=96, n_layers=3,

@@ -92,7 +92,7 @@ def test_softmax_with_bos_grows_an_empty_sink_and_a_logit_replaces_it():
     rests = sink_lab.bystanders(trigger, 16)
     mass = {}
     for valve in ("softmax", "sink_logit"):
-        params, history = sink_lab.train(valve, runs=2, steps=600)
+        params, history = sink_lab.train(valve, runs=2)
         _, _, _, v, weights, _ = sink_lab.head_forward(x, params, valve)[1]
         empty = sinks.null_mass(weights, v)
         mass[valve] = sink_lab.run_mean(empty, rests)

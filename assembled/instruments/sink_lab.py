@@ -141,7 +141,7 @@ def train(
     valve: str = "softmax",
     bos: bool = True,
     runs: int = 8,
-    steps: int = 800,
+    steps: int = 600,
     batch: int = 32,
     lr: float = 0.03,
     seed: int = 0,
