@@ -50,7 +50,8 @@ def measure(model, data) -> dict:
     with torch.no_grad():
         loss = cross_entropy(model(tokens, maps=maps), targets)
     to_bos = [
-        attention_to(m.numpy())[..., 2:].mean((0, 2)).tolist() for m in maps
+        attention_to(weights.numpy())[..., 2:].mean((0, 2)).tolist()
+        for weights, _ in maps
     ]
     return {"loss": loss.item(), "to_bos": to_bos}
 

@@ -48,9 +48,10 @@ class Attention(nn.Module):
         positions: Num[Tensor, "T"],
         maps: list | None = None,
     ) -> Float[Tensor, "B T D"]:
-        """Attend; with a list in `maps`, append the (B, H, T, T) map to it.
+        """Attend; with a list in `maps`, append this layer's to it.
 
-        Without it torch's fused kernel runs, which never forms the map.
+        One entry is (weights (B, H, T, T), values (B, H, T, K)). Without a
+        list torch's fused kernel runs, which never forms the map.
         """
         c = self.config
         q = self.wq(x).unflatten(-1, (-1, c.d_k)).transpose(1, 2)
@@ -65,5 +66,5 @@ class Attention(nn.Module):
             y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         else:
             y, weights = eager_attention(q, k, v)
-            maps.append(weights)
+            maps.append((weights, v))
         return self.wo(y.transpose(1, 2).flatten(-2))

@@ -59,7 +59,8 @@ class Transformer(nn.Module):
     ) -> Float[Tensor, "B T V"]:
         """Return the logits; positions default to 0 … T − 1.
 
-        With a list in `maps` every layer appends its attention map.
+        With a list in `maps` every layer appends its attention weights and
+        values.
         """
         T = tokens.shape[1]
         longest = self.config.context_length

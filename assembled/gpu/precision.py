@@ -5,8 +5,8 @@ Chapter: The same model in PyTorch. Every upcast of this face goes through
 """
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
+from jaxtyping import Float, Int
+from torch import Tensor, nn
 
 # What a tensor's dtype is when the model holds `stored` weights and its
 # matrix products run in `compute` (the same, unless autocast is on).
@@ -50,3 +50,30 @@ def unit_roundoff(dtype: torch.dtype) -> float:
     float16, 2^-24 in float32 (Higham 2002, section 2.2).
     """
     return torch.finfo(dtype).eps / 2
+
+
+@torch.no_grad()
+def rounding_facts(model: nn.Module, tokens: Int[Tensor, "B T"]) -> dict:
+    """Return what `instruments.rounding.logit_error` needs to know.
+
+    That is the variance of each sublayer's output and of the embedding,
+    and each layer's attention weights and values, as arrays.
+    """
+    branches, maps = [], []
+
+    def keep(module, inputs, output):
+        branches.append(output.var().item())
+
+    hooks = [
+        sublayer.register_forward_hook(keep)
+        for block in model.blocks
+        for sublayer in (block.attention, block.swiglu)
+    ]
+    model(tokens, maps=maps)
+    for hook in hooks:
+        hook.remove()
+    return {
+        "branches": branches,
+        "embedding": model.embedding.weight.var().item(),
+        "maps": [(p.numpy(), v.numpy()) for p, v in maps],
+    }
