@@ -41,3 +41,4 @@ clean:
 # Generated and committed, because Colab opens them from the repository.
 notebooks: $(READY)
 	$(PY) -m autograder release
+	$(PY) -m book._ext.chapters
