@@ -19,6 +19,8 @@ SAMPLE = Path(__file__).parent / "sample_book"
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning:sphinx.*"),
     pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),
+    # Sphinx looks at every loaded module, and torch warns when looked at.
+    pytest.mark.filterwarnings("ignore:.torch.distributed:FutureWarning"),
 ]
 
 
