@@ -14,7 +14,13 @@ import yaml
 from nbformat import NotebookNode
 
 from book._ext.crossrefs import Book, ChapterError, read_book, reference_line
-from book._ext.directives import directive, numbered_caption, options
+from book._ext.directives import (
+    directive,
+    figure_labels,
+    figure_number,
+    numbered_caption,
+    options,
+)
 from book._ext.plain_markdown import Page, block, blocks, inline
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,6 +99,17 @@ def cells_of(page: Page) -> list[NotebookNode]:
     return cells
 
 
+def load(root: Path, scratch: Path) -> Book:
+    """All pages, with the numbers of the figures that cells draw."""
+    book = read_book(root, scratch)
+    for name in chapters(root):
+        page = Page(book, name, directive, [])
+        text = page.path.read_text("utf-8")
+        for count, label in enumerate(figure_labels(page, text), 1):
+            book.figures[label] = figure_number(page, count)
+    return book
+
+
 def convert(book: Book, name: str) -> NotebookNode:
     """The notebook of one page."""
     page = Page(book, name, directive, book.headings(name))
@@ -149,7 +166,7 @@ def render(root: Path) -> dict[Path, str]:
     """Every chapter's notebook as text, by its path under the root."""
     made = {}
     with tempfile.TemporaryDirectory() as scratch:
-        book = read_book(root, Path(scratch))
+        book = load(root, Path(scratch))
         for name in chapters(root):
             inner = Path(name.removeprefix("book/")).with_suffix(".ipynb")
             path = Path("notebooks/chapters") / inner

@@ -6,7 +6,7 @@ that the built page shows. Sphinx reads the pages here without running them.
 
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
@@ -37,6 +37,7 @@ class Book:
     env: BuildEnvironment
     myst: MdParserConfig
     papers: dict[str, Entry]
+    figures: dict[str, str] = field(default_factory=dict)  # label to number
 
     @property
     def repository(self) -> dict:
@@ -100,6 +101,8 @@ class Book:
 
     def numbered(self, label: str, where: str) -> str:
         """What {numref} prints: Fig. 1.2, Section 3."""
+        if label in self.figures:
+            return NUMBER_WORDS["figure"] % self.figures[label]
         page, anchor, _ = self.target(label, where)
         for kind, table in self.env.toc_fignumbers.get(page, {}).items():
             if anchor in table and kind in NUMBER_WORDS:

@@ -3,14 +3,21 @@
 import ast
 import base64
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from textwrap import dedent
 from types import SimpleNamespace
 
 from myst_parser.parsers.directives import parse_directive_text
 
 from book._ext.crossrefs import ChapterError
-from book._ext.plain_markdown import Page, display_math, inline, link, parse
+from book._ext.plain_markdown import (
+    Page,
+    blocks,
+    display_math,
+    inline,
+    link,
+    parse,
+)
 
 ADMONITIONS = {
     "note", "tip", "warning", "important", "hint", "caution", "attention",
@@ -134,9 +141,27 @@ def numbered_caption(page: Page, caption: str) -> str:
     if not caption:
         return ""
     page.figures += 1
-    chapter = page.book.section(page.name)
-    dotted = f"{chapter}.{page.figures}".lstrip(".")
-    return f"**Fig. {dotted}** {caption}"
+    return f"**Fig. {figure_number(page, page.figures)}** {caption}"
+
+
+def figure_number(page: Page, count: int) -> str:
+    """The number of the page's figure number `count`."""
+    return f"{page.book.section(page.name)}.{count}".lstrip(".")
+
+
+def figure_labels(page: Page, text: str) -> Iterator[str]:
+    """The label, perhaps empty, of every captioned figure in order."""
+    for token, _, _ in blocks(page, text, 0):
+        if not token.info.startswith("{"):
+            continue
+        name, _, opts, body = options(token)
+        drawn = (opts.get("mystnb") or {}).get("figure") or {}
+        if name == "code-cell" and drawn.get("caption"):
+            yield drawn.get("name", "")
+        elif name in ("figure", "glue:figure") and body.strip():
+            yield opts.get("name", "")
+        elif name != "code-cell":
+            yield from figure_labels(page, body)
 
 
 def picture(page, argument, opts, where) -> str:
