@@ -186,7 +186,7 @@ def test_the_sample_in_full(sample):
         "**Fig. 1.2** A drawn line.",
         "and Fig. 1.2 the line",
         "![one dot](data:image/svg+xml;base64,",
-        "[Xiong et al., 2020]",
+        "[Gu et al., 2025, Xiong et al., 2020]",
         "Zhang and Sennrich [2019]",
         "```python\n# library.py\n\n@staticmethod\ndef double(x):",
         "[Another page](https://colab.research.google.com/github/example/"

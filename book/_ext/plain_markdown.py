@@ -164,7 +164,7 @@ def citation(page: Page, name: str, content: str, where: str) -> str:
         page.cited += [key] if key not in page.cited else []
         mark = "{} [{}]" if name == "cite:t" else "{}, {}"
         shown.append(mark.format(authors(entry), plain(entry.fields["year"])))
-    joined = ", ".join(shown)
+    joined = ", ".join(sorted(shown))
     return joined if name == "cite:t" else f"[{joined}]"
 
 
