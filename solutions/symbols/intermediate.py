@@ -1,0 +1,736 @@
+# %% [markdown]
+# # Symbols · intermediate: rotations, backward passes, depth
+#
+# Five exercises, about 90 minutes, 27 points. They go with the chapters
+# *RoPE* and *Pre-LN against Post-LN*.
+#
+# Run the cells from the top. Write where a cell says `YOUR CODE HERE` or
+# `YOUR ANSWER HERE`, in place of the line `raise NotImplementedError()`,
+# then run the check below it. The checks you see look at one small case.
+# Grading tries other inputs as well: write functions that use their
+# arguments, not numbers read off the small case. Cells that are not
+# yours to fill are locked; add cells of your own wherever you like.
+
+# %% nbgrader={"grade_id": "setup", "locked": true}
+import numpy as np
+import sympy as sp
+
+# %% nbgrader={"grade_id": "checks", "locked": true}
+from autograder.checks import (
+    Mistake,
+    check_array,
+    check_expression,
+    check_function,
+    check_rng,
+    check_tuple,
+)
+
+# %% [markdown]
+# ## 1 · A score that knows only the distance
+#
+# *Intermediate · 7 points · 25 minutes · chapter "RoPE"*
+#
+# RoPE turns a query $q$ at position $m$ and a key $k$ at position $n$,
+# then takes their dot product. Here the pairing is *interleaved*: with
+# $K$ channels, pair $i$ holds the channels $2i$ and $2i+1$, counted from
+# 0, for $i=0,\dots,K/2-1$. Its angle at position $m$ is
+# $m\,\theta_i$ with $\theta_i=\text{base}^{-2i/K}$, and the turn is
+# counterclockwise:
+# $$(a,b)\ \mapsto\ (a\cos m\theta_i-b\sin m\theta_i,\
+#   a\sin m\theta_i+b\cos m\theta_i).$$
+#
+# Show that the score depends on $m-n$ alone, in two steps:
+#
+# - `rotated_score(q, k, m, n, base)` follows the definition: turn `q` by
+#   its angles at `m`, `k` by its angles at `n`, and return the dot product.
+# - `relative_score(q, k, delta, base)` returns the same score, written in
+#   `delta` $=m-n$. It never sees `m` or `n`: that is the proof.
+#
+# In both, `q` and `k` are tuples of $K$ SymPy symbols or numbers ($K$ is
+# even), and `m`, `n`, `delta` and `base` are SymPy symbols or numbers. Both
+# return a SymPy expression; any equivalent form is right. There is no
+# scaling by $1/\sqrt K$.
+#
+# A small case: for `q = (1, 0)` and `k = (0, 1)`, `relative_score` is
+# `sin(delta)`, and for `q = k = (1, 0)` it is `cos(delta)`.
+#
+# <details><summary>Hint</summary>One pair at a time: collect the terms of
+# the dot product that multiply $\cos m\theta\cos n\theta$ and so on, then
+# use the addition formulas.</details>
+
+# %% nbgrader={"grade_id": "relative-score", "solution": true}
+def rotated_score(q, k, m, n, base):
+    """Return the dot product of q turned at m and k turned at n."""
+    ### BEGIN SOLUTION
+    def turned(x, position):
+        out = []
+        for i in range(0, len(x), 2):
+            angle = position * base ** (-sp.Rational(i, len(x)))
+            c, s = sp.cos(angle), sp.sin(angle)
+            out += [x[i] * c - x[i + 1] * s, x[i] * s + x[i + 1] * c]
+        return out
+
+    pairs = zip(turned(q, m), turned(k, n), strict=True)
+    return sum(a * b for a, b in pairs)
+    ### END SOLUTION
+
+
+def relative_score(q, k, delta, base):
+    """Return the same score as an expression in delta = m - n."""
+    ### BEGIN SOLUTION
+    score = sp.Integer(0)
+    for i in range(0, len(q), 2):
+        angle = delta * base ** (-sp.Rational(i, len(q)))
+        inner = q[i] * k[i] + q[i + 1] * k[i + 1]
+        cross = q[i] * k[i + 1] - q[i + 1] * k[i]
+        score += inner * sp.cos(angle) + cross * sp.sin(angle)
+    return score
+    ### END SOLUTION
+
+# %% nbgrader={"grade_id": "relative-score-check", "grade": true, "points": 1}
+# Check, 1 point: one pair, with simple vectors.
+check_function("rotated_score", globals())
+check_function("relative_score", globals())
+m, n, delta = sp.symbols("m n delta", real=True)
+base = sp.symbols("base", positive=True)
+right, up = (sp.Integer(1), sp.Integer(0)), (sp.Integer(0), sp.Integer(1))
+check_expression(
+    relative_score(right, up, delta, base), sp.sin(delta),
+    "relative_score of (1, 0) and (0, 1)", symbols=(delta, base),
+    mistakes=[(-sp.sin(delta), "the sine has the wrong sign: for delta = "
+               "m - n > 0 the query is turned further than the key.")],
+)
+check_expression(
+    relative_score(right, right, delta, base), sp.cos(delta),
+    "relative_score of (1, 0) with itself", symbols=(delta, base),
+)
+check_expression(
+    rotated_score(right, up, m, n, base),
+    relative_score(right, up, m - n, base),
+    "rotated_score of (1, 0) and (0, 1), set against relative_score",
+    symbols=(m, n, base),
+)
+
+# %% nbgrader={"grade_id": "rotated-score-graded", "grade": true, "points": 2}
+# Grading, 2 points: the definition, for 2, 4 and 6 channels.
+### BEGIN HIDDEN TESTS
+m, n = sp.symbols("m n", real=True)
+base = sp.symbols("base", positive=True)
+
+
+def score(q, k, q_turn, k_turn, exponent):
+    """Sum over pairs; the turns are in units of base**exponent."""
+    total = sp.Integer(0)
+    for i in range(len(q) // 2):
+        angle = (q_turn - k_turn) * base ** exponent(i, len(q))
+        a, b, c, d = *q[2 * i: 2 * i + 2], *k[2 * i: 2 * i + 2]
+        total += (a * c + b * d) * sp.cos(angle)
+        total += (a * d - b * c) * sp.sin(angle)
+    return total
+
+
+def angle_index(i, K):
+    """Return the exponent that the exercise states."""
+    return -sp.Rational(2 * i, K)
+
+
+for K in (2, 4, 6):
+    q = sp.symbols(f"q:{K}", real=True)
+    k = sp.symbols(f"k:{K}", real=True)
+    half = [j for i in range(K // 2) for j in (i, i + K // 2)]
+    q_half, k_half = [q[j] for j in half], [k[j] for j in half]
+    check_expression(
+        rotated_score(q, k, m, n, base),
+        score(q, k, m, n, angle_index),
+        f"rotated_score with {K} channels",
+        symbols=(*q, *k, m, n, base),
+        mistakes=[
+            (score(q, k, n, m, angle_index), "both vectors turn clockwise; "
+             "check the signs of the two sines."),
+            (score(q, k, m, -n, angle_index), "one of the two vectors turns "
+             "the wrong way: this depends on m + n."),
+            (score(q, k, m, n, lambda i, K: -sp.Rational(i, K)),
+             "the exponent of base is half of -2i/K."),
+            (score(q, k, m, n, lambda i, K: -sp.Rational(2 * i + 2, K)),
+             "the pairs are counted from 0, so the first has frequency 1."),
+            (score(q, k, m, n, lambda i, K: 0), "every pair turns with "
+             "frequency 1; pair i has frequency base**(-2i/K)."),
+            (score(q, k, m, n, lambda i, K: sp.Rational(2 * i, K)),
+             "the exponent of base has the wrong sign."),
+            (score(q, k, m, n, lambda i, K: -sp.Rational(4 * i, K)),
+             "the exponent of base is twice -2i/K: i counts pairs, not "
+             "channels."),
+            (score(q_half, k_half, m, n, angle_index), "this pairs channel "
+             "i with i + K/2; the exercise pairs 2i with 2i + 1."),
+            (score(q[:2], k[:2], m, n, lambda i, K: 0), "only the first "
+             "pair contributes."),
+            (sum(a * b for a, b in zip(q, k, strict=True)), "nothing is "
+             "turned."),
+        ],
+    )
+### END HIDDEN TESTS
+
+# %% nbgrader={"grade_id": "relative-score-graded", "grade": true, "points": 4}
+# Grading, 4 points: the relative form, for 2, 4 and 6 channels.
+### BEGIN HIDDEN TESTS
+delta = sp.symbols("delta", real=True)
+base = sp.symbols("base", positive=True)
+
+
+def form(q, k, exponent=lambda i, K: -sp.Rational(2 * i, K), sign=1,
+         inner=1, cross=1):
+    """Sum over pairs, with what can go wrong as a parameter."""
+    total = sp.Integer(0)
+    for i in range(len(q) // 2):
+        angle = sign * delta * base ** exponent(i, len(q))
+        a, b, c, d = *q[2 * i: 2 * i + 2], *k[2 * i: 2 * i + 2]
+        total += inner * (a * c + b * d) * sp.cos(angle)
+        total += cross * (a * d - b * c) * sp.sin(angle)
+    return total
+
+
+for K in (2, 4, 6):
+    q = sp.symbols(f"q:{K}", real=True)
+    k = sp.symbols(f"k:{K}", real=True)
+    half = [j for i in range(K // 2) for j in (i, i + K // 2)]
+    q_half, k_half = [q[j] for j in half], [k[j] for j in half]
+    check_expression(
+        relative_score(q, k, delta, base),
+        form(q, k),
+        f"relative_score with {K} channels",
+        symbols=(*q, *k, delta, base),
+        mistakes=[
+            (form(q, k, cross=0), "the sine term is missing: q and k need "
+             "not be parallel."),
+            (form(q, k, inner=0), "the cosine term is missing."),
+            (form(q, k, sign=-1), "the sine term has the wrong sign; delta "
+             "is m - n, not n - m."),
+            (form(q, k, lambda i, K: -sp.Rational(i, K)),
+             "the exponent of base is half of -2i/K."),
+            (form(q, k, lambda i, K: -sp.Rational(2 * i + 2, K)),
+             "the pairs are counted from 0, so the first has frequency 1."),
+            (form(q, k, lambda i, K: 0), "every pair turns with frequency "
+             "1; pair i has frequency base**(-2i/K)."),
+            (form(q, k, lambda i, K: sp.Rational(2 * i, K)),
+             "the exponent of base has the wrong sign."),
+            (form(q, k, lambda i, K: -sp.Rational(4 * i, K)),
+             "the exponent of base is twice -2i/K: i counts pairs, not "
+             "channels."),
+            (form(q_half, k_half), "this pairs channel i with i + K/2; the "
+             "exercise pairs 2i with 2i + 1."),
+            (form(q[:2], k[:2], lambda i, K: 0), "only the first pair "
+             "contributes."),
+            (sum(a * b for a, b in zip(q, k, strict=True)), "nothing is "
+             "turned."),
+        ],
+    )
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 2 · The rotation, in both pairings
+#
+# *Intermediate · 5 points · 20 minutes · chapter "RoPE"*
+#
+# Two layouts of the same idea are in use. *Interleaved* turns the channels
+# $2i$ and $2i+1$ together; *half* turns $i$ and $i+K/2$ together. In
+# both, $i=0,\dots,K/2-1$, the angle at position $m$ is
+# $m\cdot\text{base}^{-2i/K}$, and the first channel of a pair plays the
+# part of $a$ in $(a\cos-b\sin,\ a\sin+b\cos)$.
+#
+# Write `rotate(x, positions, base, pairing)` in NumPy.
+#
+# - `x`: a float64 array of shape `(T, K)`, $K$ even; `positions`: an
+#   integer array of shape `(T,)`, in any order, not always from 0;
+#   `base`: a float; `pairing`: `"interleaved"` or `"half"`.
+# - Returns a new float64 array of shape `(T, K)`, channels in the order of
+#   `x`, right to a relative error of $10^{-9}$.
+#
+# A small case: `x = [[1, 0, 0, 0]]` at position 1 becomes
+# `[[0.5403, 0.8415, 0, 0]]` interleaved and `[[0.5403, 0, 0.8415, 0]]`
+# half (rounded here).
+#
+# <details><summary>Hint</summary>Compute the cosines and sines once, with
+# shape `(T, K/2)`. The two pairings differ only in how you take the
+# pairs out of `x` and put them back.</details>
+
+# %% nbgrader={"grade_id": "rotate", "solution": true}
+def rotate(x, positions, base, pairing):
+    """Return x (T, K), turned by RoPE at the positions (T,)."""
+    ### BEGIN SOLUTION
+    K = x.shape[1]
+    frequencies = float(base) ** (-np.arange(0, K, 2) / K)
+    angles = positions[:, None] * frequencies
+    cos, sin = np.cos(angles), np.sin(angles)
+    out = np.empty_like(x)
+    if pairing == "half":
+        first, second = slice(0, K // 2), slice(K // 2, K)
+    else:
+        first, second = slice(0, K, 2), slice(1, K, 2)
+    out[:, first] = x[:, first] * cos - x[:, second] * sin
+    out[:, second] = x[:, first] * sin + x[:, second] * cos
+    return out
+    ### END SOLUTION
+
+# %% nbgrader={"grade_id": "rotate-check", "grade": true, "points": 1}
+# Check, 1 point: the small case, in both pairings.
+check_function("rotate", globals())
+x, c, s = np.array([[1.0, 0.0, 0.0, 0.0]]), 0.54030230587, 0.84147098481
+places = {"interleaved": [[c, s, 0, 0]], "half": [[c, 0, s, 0]]}
+other = {"interleaved": "half", "half": "interleaved"}
+for pairing, right in places.items():
+    check_array(
+        rotate(x.copy(), np.array([1]), 10_000.0, pairing),
+        np.array(right),
+        f"rotate of the small case, {pairing}",
+        mistakes=[
+            (np.array(places[other[pairing]]), f"this is the pairing "
+             f"{other[pairing]!r}."),
+            (np.array(right) * [1, -1, -1, 1], "the turn goes the wrong "
+             "way."),
+            (x, "position 1 leaves it where it was; are the positions "
+             "counted from 0 here?"),
+        ],
+    )
+
+# %% nbgrader={"grade_id": "rotate-interleaved-graded", "grade": true, "points": 2}
+# Grading, 2 points: interleaved, several positions and bases.
+### BEGIN HIDDEN TESTS
+rng = check_rng()
+
+
+def turned(x, positions, exponent, sign=1):
+    """Turn interleaved pairs; what can go wrong is a parameter."""
+    K = x.shape[1]
+    angles = positions[:, None] * base ** exponent(np.arange(K // 2), K)
+    z = (x[:, ::2] + 1j * x[:, 1::2]) * np.exp(1j * sign * angles)
+    return np.stack([z.real, z.imag], -1).reshape(x.shape)
+
+
+def stated(i, K):
+    """Return the exponent that the exercise states."""
+    return -2 * i / K
+
+
+for T, K, base in ((3, 4, 100.0), (5, 6, 10_000.0)):
+    x = rng.normal(size=(T, K))
+    at = rng.permutation(np.arange(7, 7 + 13 * T, 13))
+    to_half = [j for i in range(K // 2) for j in (i, i + K // 2)]
+    back = np.argsort(to_half)
+    right = turned(x, at, stated)
+    check_array(
+        rotate(x.copy(), at.copy(), base, "interleaved"),
+        right,
+        "rotate, interleaved",
+        rtol=1e-9,
+        dtype=np.float64,
+        mistakes=[
+            (turned(x[:, to_half], at, stated)[:, back], "this is the "
+             "pairing 'half'."),
+            (turned(x, at, stated, sign=-1), "the turn goes the wrong way; "
+             "check the signs of the two sines."),
+            (turned(x, np.arange(T), stated), "it turns row t by t; the "
+             "position of row t is positions[t]."),
+            (turned(x, at + 1, stated), "the positions are off by one."),
+            (turned(x, at - 1, stated), "the positions are off by one."),
+            (turned(x, at - at.min(), stated), "the positions are counted "
+             "from the first one; use them as they are."),
+            (turned(x, at, lambda i, K: -i / K), "the exponent of base is "
+             "half of -2i/K."),
+            (turned(x, at, lambda i, K: -2 * (i + 1) / K), "the pairs are "
+             "counted from 0, so the first has frequency 1."),
+            (turned(x, at, lambda i, K: 0.0 * i), "every pair turns with "
+             "frequency 1."),
+            (turned(x, at, lambda i, K: 2 * i / K), "the exponent of base "
+             "has the wrong sign."),
+            (right[:, [*range(0, K, 2), *range(1, K, 2)]], "the channels "
+             "come back in another order: pair i belongs at 2i, 2i + 1."),
+        ],
+    )
+### END HIDDEN TESTS
+
+# %% nbgrader={"grade_id": "rotate-half-graded", "grade": true, "points": 2}
+# Grading, 2 points: half, several positions and bases.
+### BEGIN HIDDEN TESTS
+rng = check_rng()
+
+
+def halves(x, positions, exponent, sign=1):
+    """Turn (i, i + K/2) pairs; what can go wrong is a parameter."""
+    K = x.shape[1]
+    angles = positions[:, None] * base ** exponent(np.arange(K // 2), K)
+    z = (x[:, : K // 2] + 1j * x[:, K // 2:]) * np.exp(1j * sign * angles)
+    return np.concatenate([z.real, z.imag], -1)
+
+
+def stated(i, K):
+    """Return the exponent that the exercise states."""
+    return -2 * i / K
+
+
+for T, K, base in ((3, 4, 100.0), (5, 6, 10_000.0)):
+    x = rng.normal(size=(T, K))
+    at = rng.permutation(np.arange(7, 7 + 13 * T, 13))
+    to_half = [j for i in range(K // 2) for j in (i, i + K // 2)]
+    split = [*range(0, K, 2), *range(1, K, 2)]
+    right = halves(x, at, stated)
+    as_pairs = halves(x[:, split], at, stated)[:, np.argsort(split)]
+    check_array(
+        rotate(x.copy(), at.copy(), base, "half"),
+        right,
+        "rotate, half",
+        rtol=1e-9,
+        dtype=np.float64,
+        mistakes=[
+            (as_pairs, "this is the pairing 'interleaved'."),
+            (halves(x, at, stated, sign=-1), "the turn goes the wrong way; "
+             "check the signs of the two sines."),
+            (halves(x, np.arange(T), stated), "it turns row t by t; the "
+             "position of row t is positions[t]."),
+            (halves(x, at + 1, stated), "the positions are off by one."),
+            (halves(x, at - 1, stated), "the positions are off by one."),
+            (halves(x, at - at.min(), stated), "the positions are counted "
+             "from the first one; use them as they are."),
+            (halves(x, at, lambda i, K: -i / K), "the exponent of base is "
+             "half of -2i/K."),
+            (halves(x, at, lambda i, K: -2 * (i + 1) / K), "the pairs are "
+             "counted from 0, so the first has frequency 1."),
+            (halves(x, at, lambda i, K: 0.0 * i), "every pair turns with "
+             "frequency 1."),
+            (halves(x, at, lambda i, K: 2 * i / K), "the exponent of base "
+             "has the wrong sign."),
+            (right[:, to_half], "the channels come back in another order: "
+             "pair i belongs at i, i + K/2."),
+        ],
+    )
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 3 · LayerNorm, backward
+#
+# *Intermediate · 6 points · 20 minutes · chapter "Pre-LN against Post-LN"*
+#
+# LayerNorm treats each row of `x` by itself. With the row's mean $\mu$ and
+# its variance $\sigma^2=\tfrac1D\sum_k(x_k-\mu)^2$,
+# $$\hat x_i=\frac{x_i-\mu}{\sqrt{\sigma^2+\varepsilon}},\qquad
+#   y_i=g_i\,\hat x_i+b_i .$$
+#
+# A loss $\mathcal L$ depends on all the $y$. Given
+# $\mathrm dy=\partial\mathcal L/\partial y$, write
+# `layer_norm_backward(dy, x, gain, eps)`, which returns the gradients
+# `(dx, dgain, dbias)`.
+#
+# - `dy`, `x`: float64 arrays of shape `(T, D)`; `gain`: shape `(D,)`;
+#   `eps`: a float ≥ 0.
+# - `dx` has shape `(T, D)`, `dgain` and `dbias` have shape `(D,)`: the gain
+#   and the bias are shared by all rows. Each is float64 and right to a
+#   relative error of $10^{-6}$.
+#
+# A small case: `x = [[0, 3, 6]]`, `gain = [1, 1, 1]`, `eps = 0` and
+# `dy = [[1, 0, 0]]` give `dx = [[0.06804, -0.13608, 0.06804]]`,
+# `dgain = [-1.22474, 0, 0]` and `dbias = [1, 0, 0]`, rounded.
+#
+# <details><summary>Hint</summary>Moving every $x_i$ of a row by the same
+# amount changes nothing, and with ε = 0 neither does stretching the row
+# about its mean. So `dx` is orthogonal to two directions.</details>
+
+# %% nbgrader={"grade_id": "layer-norm-backward", "solution": true}
+def layer_norm_backward(dy, x, gain, eps):
+    """Return (dx, dgain, dbias), of shapes (T, D), (D,) and (D,)."""
+    ### BEGIN SOLUTION
+    centred = x - x.mean(-1, keepdims=True)
+    std = np.sqrt((centred**2).mean(-1, keepdims=True) + eps)
+    x_hat = centred / std
+    dx_hat = dy * gain
+    along_one = dx_hat.mean(-1, keepdims=True)
+    along_x = x_hat * (dx_hat * x_hat).mean(-1, keepdims=True)
+    dx = (dx_hat - along_one - along_x) / std
+    return dx, (dy * x_hat).sum(0), dy.sum(0)
+    ### END SOLUTION
+
+# %% nbgrader={"grade_id": "layer-norm-backward-check", "grade": true, "points": 1}
+# Check, 1 point: the small case.
+check_function("layer_norm_backward", globals())
+grads = layer_norm_backward(
+    np.array([[1.0, 0.0, 0.0]]), np.array([[0.0, 3.0, 6.0]]), np.ones(3), 0.0
+)
+check_tuple(grads, ("dx", "dgain", "dbias"), "layer_norm_backward(...)")
+dx = np.array([[0.06804138, -0.13608276, 0.06804138]])
+check_array(
+    grads[0], dx, "dx of the small case",
+    mistakes=[
+        (np.array([[0.4082482905, 0.0, 0.0]]), "this holds the mean and "
+         "the variance fixed, but both depend on x."),
+        (np.array([[0.2721655270, -0.1360827635, -0.1360827635]]), "the "
+         "variance is held fixed, but it depends on x."),
+        (np.array([[0.2041241452, 0.0, 0.2041241452]]), "the mean is held "
+         "fixed, but it depends on x."),
+    ],
+)
+check_array(
+    grads[1], np.array([-1.2247448714, 0.0, 0.0]), "dgain of the small case",
+    mistakes=[(np.zeros(3), "the gain multiplies the normalized x, not x.")],
+)
+check_array(grads[2], np.array([1.0, 0.0, 0.0]), "dbias of the small case")
+
+# %% nbgrader={"grade_id": "layer-norm-dx-graded", "grade": true, "points": 3}
+# Grading, 3 points: dx.
+### BEGIN HIDDEN TESTS
+rng = check_rng()
+
+
+def dx_of(x, dx_hat, inside=0.0, outside=0.0, ddof=0, one=1, along=1):
+    """Return dx; what can go wrong is a parameter."""
+    c = x - x.mean(-1, keepdims=True)
+    std = np.sqrt(x.var(-1, keepdims=True, ddof=ddof) + inside) + outside
+    h = c / std
+    m = dx_hat.mean(-1, keepdims=True)
+    p = (dx_hat * h).mean(-1, keepdims=True)
+    return (dx_hat - one * m - along * h * p) / std
+
+
+for T, D, eps in ((4, 5, 0.5), (3, 8, 1e-5)):
+    x = 3 + rng.normal(size=(T, D)) * (1 + np.arange(T))[:, None]
+    dy, gain = rng.normal(size=(T, D)), 1 + rng.uniform(size=D)
+    g = dy * gain
+    std = np.sqrt(x.var(-1, keepdims=True) + eps)
+    rms = np.sqrt((x**2).mean(-1, keepdims=True) + eps)
+    h = x / rms
+    right = dx_of(x, g, eps)
+    grads = layer_norm_backward(dy.copy(), x.copy(), gain.copy(), eps)
+    check_tuple(grads, ("dx", "dgain", "dbias"), "layer_norm_backward(...)")
+    check_array(
+        grads[0],
+        right,
+        "dx",
+        mistakes=[
+            (g / std, "this holds the mean and the variance fixed, but both "
+             "depend on x."),
+            (dx_of(x, g, eps, along=0), "the variance is held fixed, but it "
+             "depends on x."),
+            (dx_of(x, g, eps, one=0), "the mean is held fixed, but it depends "
+             "on x."),
+            (dx_of(x, dy, eps), "the gain is missing."),
+            (dx_of(x, dy, eps) * gain, "the gain comes after the projections "
+             "here; backward it comes first."),
+            (right * std, "the factor 1/std is missing."),
+            (right / std, "this divides by the standard deviation once too "
+             "often."),
+            (dx_of(x, g, eps, along=-1), "the projection on x_hat has the "
+             "wrong sign."),
+            (dx_of(x, g, eps, ddof=1), "the variance divides by D - 1; "
+             "LayerNorm divides by D."),
+            (dx_of(x, g, outside=eps), "eps stands outside the root; it "
+             "belongs inside."),
+            (dx_of(x, g), "eps is ignored."),
+            ((g - h * (g * h).mean(-1, keepdims=True)) / rms, "this is "
+             "RMSNorm's backward pass: LayerNorm subtracts the mean."),
+        ],
+    )
+### END HIDDEN TESTS
+
+# %% nbgrader={"grade_id": "layer-norm-parameters-graded", "grade": true, "points": 2}
+# Grading, 2 points: dgain and dbias.
+### BEGIN HIDDEN TESTS
+rng = check_rng()
+for T, D, eps in ((4, 5, 0.5), (3, 8, 1e-5)):
+    x = 3 + rng.normal(size=(T, D))
+    dy, gain = rng.normal(size=(T, D)), 1 + rng.uniform(size=D)
+    h = (x - x.mean(-1, keepdims=True)) / np.sqrt(
+        x.var(-1, keepdims=True) + eps
+    )
+    grads = layer_norm_backward(dy.copy(), x.copy(), gain.copy(), eps)
+    check_tuple(grads, ("dx", "dgain", "dbias"), "layer_norm_backward(...)")
+    for got, each, name in (
+        (grads[1], dy * h, "dgain"), (grads[2], dy, "dbias")
+    ):
+        if np.shape(got) == (T, D):
+            raise Mistake(
+                f"{name} has one row for each row of x; the rows share one "
+                "parameter, so their gradients add up."
+            )
+        check_array(
+            got,
+            each.sum(0),
+            name,
+            mistakes=[
+                (each.mean(0), "the rows share one parameter, so their "
+                 "gradients add up; this takes their mean."),
+                ((dy * x).sum(0), "the gain multiplies the normalized x, "
+                 "not x."),
+                ((dy * h * gain).sum(0), "the gain itself does not appear "
+                 "in its own gradient."),
+                ((dy * gain).sum(0), "the bias is added after the gain, so "
+                 "the gain does not touch its gradient."),
+            ],
+        )
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 4 · What depth does to a gradient
+#
+# *Intermediate · 5 points · 15 minutes · chapter "Pre-LN against
+# Post-LN"*
+#
+# Take a network of $n$ sublayers at random initialization, and describe
+# its branches by two positive numbers. Fed an input of variance 1, a
+# branch gives an output of variance $\chi_f$. A gradient of squared norm 1
+# that goes backward through the branch comes out with squared norm
+# $\chi_J$. Treat the skip and the branch as independent: variances add, and
+# so do squared gradient norms. A normalization divides its input by its
+# standard deviation, and the gradient through it by the same number; its
+# small projections are left out.
+#
+# - Post-LN, sublayer $l=0,\dots,n-1$: the input has variance 1, the sum has
+#   variance $1+\chi_f$, and the normalization brings it back to 1.
+# - Pre-LN: the network's input has variance 1, and sublayer $l$ adds
+#   $\chi_f$ to the stream. Its normalization stands inside the branch and
+#   divides by the standard deviation of the stream that enters
+#   sublayer $l$. There is no final normalization.
+#
+# Write `gradient_ratio(placement, chi_f, chi_j, n)`: the norm (not its
+# square) of the gradient at the network's input, divided by the norm at
+# its output.
+#
+# - `placement`: `"pre"` or `"post"`; `chi_f`, `chi_j`: positive SymPy
+#   symbols or numbers; `n`: a Python `int` ≥ 1.
+# - Returns a SymPy expression; any equivalent form is right.
+#
+# A small case: with $\chi_f=\chi_J=1$ and $n=2$, Post-LN gives 1 and Pre-LN
+# gives $\sqrt3$.
+#
+# <details><summary>Hint</summary>By what does one sublayer multiply the
+# squared gradient norm? In Pre-LN the answer depends on $l$.</details>
+
+# %% nbgrader={"grade_id": "gradient-ratio", "solution": true}
+def gradient_ratio(placement, chi_f, chi_j, n):
+    """Return the gradient's norm at the input over that at the output."""
+    ### BEGIN SOLUTION
+    if placement == "post":
+        squared = ((1 + chi_j) / (1 + chi_f)) ** n
+    else:
+        squared = sp.prod([1 + chi_j / (1 + l * chi_f) for l in range(n)])
+    return sp.sqrt(squared)
+    ### END SOLUTION
+
+# %% nbgrader={"grade_id": "gradient-ratio-check", "grade": true, "points": 1}
+# Check, 1 point: the small case.
+check_function("gradient_ratio", globals())
+one = sp.Integer(1)
+check_expression(
+    gradient_ratio("post", one, one, 2), 1, "gradient_ratio, Post-LN",
+    mistakes=[(sp.Rational(1, 2), "this is the identity path alone; the "
+               "branch carries gradient as well.")],
+)
+check_expression(
+    gradient_ratio("pre", one, one, 2), sp.sqrt(3), "gradient_ratio, Pre-LN",
+    mistakes=[
+        (3, "this is the square of the norm."),
+        (2, "the stream that enters the second sublayer has a larger "
+         "variance than 1."),
+        (1 / sp.sqrt(3), "this is the output over the input."),
+        (sp.sqrt(2), "the stream that enters the first sublayer has "
+         "variance 1: count l from 0."),
+    ],
+)
+
+# %% nbgrader={"grade_id": "gradient-ratio-post-graded", "grade": true, "points": 2}
+# Grading, 2 points: Post-LN.
+### BEGIN HIDDEN TESTS
+f, j = sp.symbols("chi_f chi_J", positive=True)
+for n in (3, 1, 6):
+    ratio = (1 + j) / (1 + f)
+    check_expression(
+        gradient_ratio("post", f, j, n),
+        ratio ** sp.Rational(n, 2),
+        f"gradient_ratio, Post-LN with {n} sublayer(s)",
+        mistakes=[
+            (ratio**n, "this is the square of the norm."),
+            (ratio ** sp.Rational(-n, 2), "this is the output over the "
+             "input."),
+            ((1 + f) ** sp.Rational(-n, 2), "this is the identity path "
+             "alone; the branch carries gradient as well."),
+            ((j / (1 + f)) ** sp.Rational(n, 2), "the skip is missing."),
+            ((1 + j) ** sp.Rational(n, 2), "the normalization is missing: "
+             "it divides the gradient by the standard deviation."),
+            ((1 + j / (1 + f)) ** sp.Rational(n, 2), "the normalization "
+             "acts on the sum, so the skip is divided as well."),
+            (sp.sqrt(ratio), "this is one sublayer; there are n."),
+            (sp.sqrt(sp.prod([1 + j / (1 + l * f) for l in range(n)])),
+             "this is the Pre-LN expression."),
+        ],
+    )
+### END HIDDEN TESTS
+
+# %% nbgrader={"grade_id": "gradient-ratio-pre-graded", "grade": true, "points": 2}
+# Grading, 2 points: Pre-LN.
+### BEGIN HIDDEN TESTS
+f, j = sp.symbols("chi_f chi_J", positive=True)
+for n in (2, 3, 5):
+    squared = sp.prod([1 + j / (1 + l * f) for l in range(n)])
+    check_expression(
+        gradient_ratio("pre", f, j, n),
+        sp.sqrt(squared),
+        f"gradient_ratio, Pre-LN with {n} sublayers",
+        mistakes=[
+            (squared, "this is the square of the norm."),
+            (1 / sp.sqrt(squared), "this is the output over the input."),
+            (sp.sqrt(sp.prod([1 + j / (1 + (l + 1) * f) for l in range(n)])),
+             "the stream that enters sublayer 0 has variance 1: count l "
+             "from 0, and take the variance before the branch is added."),
+            ((1 + j) ** sp.Rational(n, 2), "the stream's variance grows "
+             "with l, and the normalization divides by it."),
+            ((1 + j / (1 + f)) ** sp.Rational(n, 2), "the stream's variance "
+             "grows with l."),
+            (sp.sqrt(sp.prod([j / (1 + l * f) for l in range(n)])),
+             "the skip is missing."),
+            (sp.sqrt(1 + sum(j / (1 + l * f) for l in range(n))),
+             "sublayers follow one another, so their factors multiply."),
+            (sp.sqrt(sp.prod([(1 + j) / (1 + l * f) for l in range(n)])),
+             "the skip goes around the normalization; only the branch is "
+             "divided."),
+            (((1 + j) / (1 + f)) ** sp.Rational(n, 2), "this is the Post-LN "
+             "expression."),
+            (sp.sqrt(sp.prod(
+                [1 + j / sp.sqrt(1 + l * f) for l in range(n)])),
+             "squared norms are divided by the variance, not by the "
+             "standard deviation."),
+        ],
+    )
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 5 · A test that proves less than it seems to
+#
+# *Intermediate · 4 points · 10 minutes · in words, marked by hand · chapter
+# "RoPE"*
+#
+# A team tests its RoPE like this: compute all the scores for positions
+# $0,\dots,T-1$, compute them again for positions $7,\dots,T+6$, and demand
+# that the two agree to $10^{-10}$. The test is green.
+#
+# Answer in four to eight sentences:
+#
+# 1. Which property does this test establish, and why does it follow from
+#    exercise 1?
+# 2. Name two different bugs that it cannot see, and say why.
+# 3. Give one more test that sees both.
+#
+# | points | for |
+# | --- | --- |
+# | 1 | the property, with its reason |
+# | 2 | two different bugs, each with the reason why the scores still agree |
+# | 1 | a test, with its input and what must hold, that fails for both bugs |
+
+# %% [markdown] nbgrader={"grade_id": "what-a-test-proves", "grade": true, "solution": true, "points": 4}
+# The test shows that the scores do not change when all positions shift
+# together. By exercise 1 a score depends on m - n alone, and a common shift
+# cancels there. For the same reason the test cannot see positions that are
+# off by one in both q and k: that is a common shift. It cannot see a RoPE
+# that does nothing, for then the scores ignore the positions altogether.
+# Nor can it see the wrong pairing, a wrong base or a wrong sign in both
+# rotations, since each of these still gives a function of m - n. A test
+# that sees all of them compares the rotated vectors, not the scores, with
+# values worked out by hand: with K = 4, the vector (1, 0, 0, 0) at position
+# 1 must become (cos 1, sin 1, 0, 0) in the interleaved pairing. Off by one
+# gives the vector itself or cos 2, and doing nothing gives the vector
+# itself.
