@@ -42,3 +42,6 @@ clean:
 notebooks: $(READY)
 	$(PY) -m autograder release
 	$(PY) -m book._ext.chapters
+
+mutants: $(READY)
+	$(PY) -m autograder mutants

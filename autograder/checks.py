@@ -123,11 +123,11 @@ def check_expression(got, want, name, symbols=None, mistakes=()):
     if isinstance(want, sp.MatrixBase):
         _check_shape(got.shape, want.shape, name)
     _refuse_foreign(got, want, symbols, name)
-    points = list(_points(got, want))
+    mistakes = [(sp.sympify(wrong), message) for wrong, message in mistakes]
+    points = list(_points(got, want, *(wrong for wrong, _ in mistakes)))
     if _equal(got, want, points):
         return
     for wrong, message in mistakes:
-        wrong = sp.sympify(wrong)
         if not _equal(wrong, want, points) and _equal(got, wrong, points):
             raise Mistake(f"{name}: {message}")
     for entry in _entries(got):
@@ -147,6 +147,7 @@ def _refuse_none(got, name):
 def _kind(got):
     names = {"str": "a string", "list": "a list", "tuple": "a tuple",
              "dict": "a dictionary", "bool": "True or False",
+             "Remote": "a function or another object that is no data",
              "float": "a float", "complex": "a complex number",
              "ndarray": "a NumPy array"}
     kind = type(got).__name__
