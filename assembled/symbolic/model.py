@@ -92,3 +92,29 @@ def pre_ln_exponent(f=chi_f, J=chi_J):
     1/2
     """
     return sp.sympify(J) / (2 * f)
+
+
+def drift_step(placement, l, p, f=chi_f, J=chi_J):
+    """Return the output's relative squared drift above sublayer l.
+
+    p is the drift below it, in units of δ², when noise of relative size δ
+    moves every weight. A sublayer carries p as it carries a gradient, and
+    its own weights add (f + J).
+
+    >>> drift_step("post", 0, 0)
+    (chi_J + chi_f)/(chi_f + 1)
+    """
+    size = {"pre": 1 + l * f, "post": 1}[placement]  # the stream's, below
+    return (p * (size + J) + f + J) / (size + f)
+
+
+def drift_square(placement, depth, f=chi_f, J=chi_J):
+    """Return `drift_step` applied `depth` times, from drift zero.
+
+    >>> [drift_square("post", depth, 1, 1) for depth in (1, 2, 3)]
+    [1, 2, 3]
+    """
+    p = sp.Integer(0)
+    for l in range(depth):
+        p = drift_step(placement, l, p, f, J)
+    return p
