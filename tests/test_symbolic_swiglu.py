@@ -130,3 +130,33 @@ def test_pre_ln_grows_as_the_stated_power():
     small, large = (float(model.pre_ln_total(L, f, J)) for L in (1e4, 2e4))
     slope = np.log2(large / small)
     assert slope == pytest.approx(float(model.pre_ln_exponent(f, J)), abs=1e-3)
+
+
+def test_gains_of_gelu_that_the_page_states():
+    """A practice solution states them; 120 nodes give ten digits."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(120)
+    weights = weights / np.sqrt(2 * np.pi)
+    gelu = z * (1 + sp.erf(z / sp.sqrt(2))) / 2
+    square, slope = (
+        np.array([float(e.subs(z, v)) for v in nodes]) ** 2
+        for e in (gelu, sp.diff(gelu, z))
+    )
+    f, J = weights @ square, weights @ slope
+    assert (round(f, 4), round(J, 4)) == (0.4252, 0.4559)
+    rate = float(model.post_ln_factor(f, J))
+    assert round(rate, 4) == 1.0107
+    assert round(rate**96, 1) == 2.8
+
+
+def test_the_constant_part_explains_softplus():
+    """χ_J − χ_f = −a₀² + a₂² + 2 a₃² + …, from Hermite coefficients."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(120)
+    weights = weights / np.sqrt(2 * np.pi)
+    phi, slope = np.logaddexp(0, nodes), 1 / (1 + np.exp(-nodes))
+    gap = weights @ slope**2 - weights @ phi**2
+    basis = np.polynomial.hermite_e.hermevander(nodes, 20)
+    sizes = np.cumprod([1, *range(1, 21)]) ** 0.5  # √k!
+    a = (weights * phi) @ basis / sizes
+    assert gap == pytest.approx((np.arange(21) - 1) @ a**2, rel=1e-6)
+    assert round(a[0], 2) == 0.81
+    assert gap < 0
