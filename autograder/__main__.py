@@ -19,6 +19,7 @@ COMMANDS = {
     "status": ("status", "how each submission ended"),
     "report": ("report", "points per exercise, over the class"),
     "mutants": ("mutants", "named wrong and right answers, graded"),
+    "sample": ("sample_class.command", "the sample class: expected, given"),
     "export": ("export", "grades as CSV: per question, Canvas, Moodle"),
     "where": ("where", "where site, notebooks and grades are"),
 }

@@ -1,0 +1,191 @@
+"""The sample class gets the scores that are written beside it."""
+
+import dataclasses
+import json
+import re
+import shutil
+
+import nbformat
+import pytest
+
+from autograder import gradebook, sandbox
+from autograder.course import ROOT, Course
+from autograder.rebuild import pieces_of, rebuild
+from autograder.release import release
+from autograder.sample_class.command import compare, grade_sample, table
+from autograder.sample_class.damage import damaged
+from autograder.sample_class.make import answered, make, students
+from autograder.split import Cell, Limits, run_cells, warm_checker
+
+pytestmark = [
+    pytest.mark.skipif(
+        not sandbox.installed(), reason="bubblewrap is not installed"
+    ),
+]
+MARK = "canary-9f31"
+# What an instructor might write who trusts the kernel's own verdict.
+NAIVE = [
+    "assert sp.simplify(softmax_jacobian(sp.Matrix(sp.symbols('a:2'))"
+    ") - sp.eye(2)) == sp.zeros(2, 2)",
+    "right = np.array([9.0, 9.0, 8.0])\n"
+    "push = rms_norm_push(np.ones(3), np.ones(3), 0.1, np.arange(3.0))\n"
+    "np.testing.assert_allclose(push, right)",
+    "assert post_ln_gradient((0, 0, 0), sp.symbols('n:3')) == 1",
+    "assert norms_met('pre', 1, 1, True) == (1, 2)",
+]
+
+
+@pytest.fixture(scope="module")
+def release_folder(tmp_path_factory):
+    """Notebooks and sources of `symbols`, made afresh."""
+    folder = tmp_path_factory.mktemp("release")
+    release("symbols", folder / "notebooks", folder / "source")
+    return folder
+
+
+def test_the_class_is_written_down():
+    everyone = students()
+    assert len(everyone) >= 30
+    for student in everyone:
+        assert student.story.endswith("."), student.key
+        graded = student.status.startswith("graded")
+        assert bool(student.score) == graded, student.key
+
+
+def test_the_same_texts_make_the_same_files(release_folder, tmp_path):
+    made = []
+    for name in ("one", "two"):
+        make(
+            tmp_path / name,
+            release_folder / "notebooks",
+            release_folder / "source",
+        )
+        files = sorted((tmp_path / name).rglob("*"))
+        made.append([p.read_bytes() for p in files if p.is_file()])
+    assert made[0] == made[1]
+
+
+@pytest.mark.slow
+def test_every_score_is_the_expected_one_and_no_canary_leaks(
+    release_folder, tmp_path, capfd
+):
+    source = tmp_path / "source"
+    shutil.copytree(release_folder / "source", source)
+    for path in source.rglob("*.ipynb"):
+        plant(path)
+    course = Course(classroom=tmp_path / "class", source=source)
+    gradebook.prepare(course, "symbols", ["nobody"])
+    with gradebook.opened(course) as book:
+        book.update_or_create_student("nobody", last_name=f"{MARK} book")
+    rows = grade_sample(
+        tmp_path, 2, mark=MARK, source=source,
+        released=release_folder / "notebooks",
+    )  # fmt: skip
+    assert not [row["faults"] for row in rows if row["faults"]], table(rows)
+    said = capfd.readouterr()
+    assert MARK not in said.out + said.err
+    for path in public_files(course):
+        text = path.read_text("utf-8", errors="replace")
+        own = (
+            f"{MARK} {path.relative_to(course.feedback).parts[0]}"
+            if (path.is_relative_to(course.feedback))
+            else MARK
+        )
+        assert MARK not in text.replace(own, ""), path
+        assert str(ROOT) not in text, path
+
+
+def plant(path):
+    """Put canaries into a source notebook's answers and hidden tests."""
+    notebook = json.loads(path.read_text("utf-8"))
+    for cell in notebook["cells"]:
+        lines = "".join(cell["source"])
+        for part in ("SOLUTION", "HIDDEN TESTS"):
+            begin = f"### BEGIN {part}"
+            lines = lines.replace(begin, f"{begin} {MARK} {part}")
+        cell["source"] = lines
+    path.write_text(json.dumps(notebook), "utf-8")
+
+
+def public_files(course):
+    """Return what students or other systems get to see."""
+    files = [*course.grades.glob("*.csv"), *course.feedback.rglob("*")]
+    files = [path for path in files if path.is_file()]
+    assert files
+    return files
+
+
+TRICKS = [s for s in students() if s.key in (
+    "tam-patch", "tam-equal", "tam-ipython", "tam-modules", "tam-climb",
+)]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("student", TRICKS, ids=lambda s: s.key)
+def test_without_the_split_the_trick_gains(student, release_folder):
+    """The same naive tests, in the student's process and in the checker."""
+    place = f"{student.notebook}.ipynb"
+    released, master = (
+        json.loads((release_folder / part / place).read_text("utf-8"))
+        for part in ("notebooks", "source")
+    )
+    cells = answered(student, released, master)["cells"]
+    own = {c["id"]: "".join(c["source"]) for c in cells}
+    mine = [own[name] for name in ("own", *student.change)]
+    names = tuple(re.findall(r"(?m)^(?:def )?(\w+_\w+)", "\n".join(mine)))
+    setup = Cell("shared", own["setup"], "setup")
+    answers = [Cell("answer", code, "answer") for code in mine]
+    passed = {}
+    with warm_checker() as checker:
+        for kind in ("answer", "test"):
+            tests = [Cell(kind, code, "naive", names) for code in NAIVE]
+            outcomes = run_cells(
+                [setup, *answers, *tests], 1, checker, Limits(9, 9, 60)
+            )
+            passed[kind] = sum(o.passed for o in outcomes[-len(tests) :])
+    assert passed["answer"] > 0, outcomes
+    assert passed["test"] == 0
+
+
+@pytest.mark.slow
+def test_without_the_rebuild_the_edited_points_gain(release_folder):
+    """The student's own file, believed, is worth hundreds of points."""
+    (student,) = (s for s in students() if s.key == "tam-points")
+    place = f"{student.notebook}.ipynb"
+    released, master = (
+        json.loads((release_folder / part / place).read_text("utf-8"))
+        for part in ("notebooks", "source")
+    )
+    notebook = answered(student, released, master)
+    theirs = json.loads(damaged(notebook, released, student.damage))
+    tags = [c["metadata"].get("nbgrader", {}) for c in theirs["cells"]]
+    assert sum(t["points"] for t in tags if t.get("grade")) > 100
+    whole = nbformat.reads(json.dumps(master), as_version=4)
+    ours = rebuild(whole, pieces_of(theirs)).notebook
+    tags = [c.metadata.get("nbgrader", {}) for c in ours.cells]
+    assert sum(t["points"] for t in tags if t.get("grade")) == 24
+
+
+def test_a_wrong_expectation_is_seen(release_folder, tmp_path):
+    """The comparison can fail: a score, a status, a message, a file."""
+    (ada,) = (s for s in students() if s.key == "ada-moss")
+    tests = {name: [name] for name in ada.score}
+    result = {
+        "status": "graded", "reason": "", "repairs": [],
+        "exercises": [
+            {"id": n, "score": p, "manual": True, "instructor_message": ""}
+            for n, p in ada.score.items()
+        ],
+    }  # fmt: skip
+    assert not compare(ada, result, [], tests)["faults"]
+    for change in (
+        {"score": {**ada.score, "norms-met": 3}},
+        {"status": "failed"},
+        {"says": {"norms-met": "wrong"}},
+        {"repairs": "mended"},
+        {"reason": "because"},
+        {"words": False},
+    ):
+        other = dataclasses.replace(ada, **change)
+        assert len(compare(other, result, [], tests)["faults"]) == 1
+    assert compare(ada, None, [], tests)["faults"]
