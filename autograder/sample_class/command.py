@@ -34,14 +34,15 @@ def add_arguments(parser):
 def run(args):
     """Make, collect, grade and compare; 1 at any difference."""
     sandbox.require()
-    shutil.rmtree(args.scratch, ignore_errors=True)
+    scratch = args.scratch.resolve()
+    shutil.rmtree(scratch, ignore_errors=True)
     began = time.monotonic()
-    rows = grade_sample(args.scratch, args.jobs, only=args.only)
+    rows = grade_sample(scratch, args.jobs, only=args.only)
     print(table(rows))
     wrong = sum(bool(row["faults"]) for row in rows)
     print(
         f"{len(rows)} students, {wrong} not as expected, "
-        f"{time.monotonic() - began:.0f} s; the class lies in {args.scratch}"
+        f"{time.monotonic() - began:.0f} s; the class lies in {scratch}"
     )
     return int(bool(wrong))
 
