@@ -45,6 +45,7 @@ notebooks: $(READY)
 
 mutants: $(READY)
 	$(PY) -m autograder mutants
+
 # A small class, right, wrong, damaged and hostile: expected against given.
 sample: $(READY)
 	test -d _build/source || $(PY) -m autograder release
