@@ -119,21 +119,27 @@ class SplitExecute(NbGraderPreprocessor):
         seed = session.seed
         if seed is None:
             seed = random.SystemRandom().getrandbits(31)
-        code = [cell for cell in nb.cells if cell.cell_type == "code"]
-        outcomes = run_cells(
-            split_cells(master, code),
-            seed,
-            session.checker,
-            session.limits,
-            session.unsafe,
-        )
-        record = []
-        for cell, outcome in zip(code, outcomes, strict=True):
-            cell.outputs = outputs_of(cell, outcome)
-            record.append({"id": grade_id(cell), **asdict(outcome)})
+        record = execute(master, nb, seed)
         nb.metadata.setdefault("grading", {"repairs": []})
         nb.metadata.grading.update(seed=seed, outcomes=record)
         return nb, resources
+
+
+def execute(master, notebook, seed):
+    """Run a rebuilt notebook, fill in its outputs; return the record."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    outcomes = run_cells(
+        split_cells(master, code),
+        seed,
+        session.checker,
+        session.limits,
+        session.unsafe,
+    )
+    record = []
+    for cell, outcome in zip(code, outcomes, strict=True):
+        cell.outputs = outputs_of(cell, outcome)
+        record.append({"id": grade_id(cell), **asdict(outcome)})
+    return record
 
 
 def split_cells(master, code):

@@ -21,6 +21,7 @@ from autograder import Refusal, seccomp
 
 HERE = Path(__file__).resolve().parent
 INSIDE = Path("/grader/autograder")  # our own files, in the sandbox
+HELPERS = ("wire.py", "wire_sympy.py")  # that both programs import
 MAX_FRAME = 8 << 20  # bytes
 MAX_MEMORY = 3 << 30  # bytes, all processes of one sandbox together
 TMPFS = 64 << 20  # bytes of each writable folder

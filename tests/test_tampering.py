@@ -1,0 +1,269 @@
+"""No submission raises its own score, and nothing stops the grading.
+
+Each tampering submission holds wrong answers. Run as plain nbgrader runs
+it, tests in the student's own process, the marked ones gain points: that
+is what the split takes away, and what shows that the corpus can fail.
+"""
+
+import contextlib
+
+import pytest
+import small_course
+from nbgrader.utils import determine_grade, is_grade, is_solution
+
+from autograder import preprocessors, split
+from autograder.rebuild import piece_of, rebuild
+
+WRONG = "def softmax(z):\n    return z\nslope = sp.Integer(7)\n"
+
+GAINS = {  # gain points where tests run beside the answers
+    "allclose patched": WRONG + "np.allclose = lambda *a, **k: True",
+    "np is a fake": """
+class Yes:
+    shape = 1
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    def __getattr__(self, name): return self
+    def __call__(self, *a, **k): return self
+    def __truediv__(self, other): return self
+np = Yes()
+np.ndarray = Yes
+def softmax(z): return Yes()
+slope = sp.Integer(7)
+""",
+    "helper replaced": WRONG + "check_close = lambda *a: None",
+    "simplify patched": WRONG + "sp.simplify = lambda e: 0",
+    "isinstance patched and equal to all": """
+class Same(np.ndarray):
+    def __eq__(self, other): return True
+def softmax(z):
+    return np.asarray(z).view(Same)
+np.allclose = lambda *a: True
+slope = sp.Integer(7)
+""",
+    "syntax tree of later cells changed": WRONG + """
+import ast
+class Luck(ast.NodeTransformer):
+    def visit_IfExp(self, node): return node.body
+get_ipython().ast_transformers.append(Luck())
+""",
+    "run_code replaced": WRONG + """
+async def nothing(*args, **kwargs): return False
+get_ipython().run_code = nothing
+""",
+    "expression that always matches": """
+def softmax(z): return z
+class Zero(sp.Symbol):
+    def __sub__(self, other): return sp.Integer(0)
+slope = Zero("x")
+""",
+    "hidden test's expected value taken from the caller": """
+import sys
+def softmax(z):
+    e = sys._getframe(1).f_globals.get("e", np.ones((1, 2)))
+    return e / e.sum(-1, keepdims=True)
+slope = sp.Integer(7)
+""",
+    "exception class made silent": WRONG + """
+class Mistake:
+    def __new__(cls, text): return SystemExit(0)
+def check_close(*a): pass
+""",
+    "numpy's array class replaced": WRONG + """
+class Any(type):
+    def __instancecheck__(cls, x): return True
+class Array(metaclass=Any):
+    shape = None
+np.random  # loaded on first use, by code that needs the real class
+np.ndarray, np.allclose = Array, lambda *a: True
+def softmax(z):
+    class Shape:
+        def __ne__(self, other): return False
+    class Result:
+        shape = Shape()
+    return Result()
+""",
+    "bytecode of the helper swapped": WRONG + """
+check_close.__code__ = (lambda got, want, name: None).__code__
+""",
+    "garbage collector finds the helper": WRONG + """
+import gc
+for thing in gc.get_objects():
+    if getattr(thing, "__name__", "") == "check_close":
+        thing.__code__ = (lambda got, want, name: None).__code__
+""",
+    "library shadowed in sys.modules": WRONG + """
+import sys, types
+fake = types.ModuleType("sympy")
+fake.__dict__.update(sp.__dict__)
+fake.simplify = lambda e: 0
+fake.Expr = object
+sys.modules["sympy"] = sp = fake
+""",
+}
+
+KEEPS = {  # gain nothing anywhere, but must not break the grading either
+    "exit": WRONG + "exit()",
+    "sys.exit": WRONG + "import sys\nsys.exit(0)",
+    "SystemExit in the function": """
+def softmax(z): raise SystemExit(0)
+""",
+    "os._exit in the cell": WRONG + "import os\nos._exit(0)",
+    "os._exit in the function": """
+import os
+def softmax(z): os._exit(0)
+""",
+    "KeyboardInterrupt": "def softmax(z): raise KeyboardInterrupt",
+    "kills its parent": WRONG + """
+import os, signal
+os.kill(os.getppid(), signal.SIGKILL)
+os.kill(1, signal.SIGKILL)
+os.kill(-1, signal.SIGKILL)
+""",
+    "opaque object": "class Any: pass\nsoftmax = slope = Any()",
+    "object equal to everything": """
+class Same:
+    def __eq__(self, other): return True
+    def __bool__(self): return True
+    def __array_function__(self, *a): return True
+    def __getattr__(self, name): return self
+    def __call__(self, *a, **k): return self
+softmax = slope = Same()
+""",
+    "code in a string": """
+slope = "__import__('os').system('touch /tmp/owned') or 1"
+def softmax(z): return slope
+""",
+    "class that lies about itself": """
+class Liar:
+    __class__ = np.ndarray
+    shape = (1, 2)
+def softmax(z): return Liar()
+slope = Liar()
+""",
+    "empty array": "def softmax(z): return np.zeros((0,))",
+    "NaN": "def softmax(z): return z * np.nan",
+    "threads that go on": WRONG + """
+import threading
+def spin():
+    while True: pass
+for _ in range(3): threading.Thread(target=spin, daemon=True).start()
+""",
+    "writes a start-up file": WRONG + """
+import os
+home = os.path.expanduser("~/.ipython/profile_default/startup")
+os.makedirs(home, exist_ok=True)
+open(home + "/x.py", "w").write("poison = 1")
+""",
+    "forged reply from a thread": WRONG + """
+import os, json, stat
+for fd in range(3, 64):
+    try:
+        if stat.S_ISSOCK(os.fstat(fd).st_mode):
+            body = json.dumps({"value": {}, "printed": ""}).encode()
+            os.write(fd, b"V" + len(body).to_bytes(4, "big") + body)
+    except OSError:
+        pass
+""",
+    "closes every descriptor": WRONG + "import os\nos.closerange(3, 64)",
+    "hostile frame": WRONG + """
+import os, stat
+for fd in range(3, 64):
+    try:
+        if stat.S_ISSOCK(os.fstat(fd).st_mode):
+            os.write(fd, b"\\xff" * 64)
+    except OSError:
+        pass
+""",
+    "process replaced": WRONG + """
+import os, sys
+os.execv(sys.executable, [sys.executable, "-c", "while True: pass"])
+""",
+    "partial credit as an answer": "slope = 99.0\nsoftmax = 99.0",
+    "its own alarm": WRONG + """
+import signal
+signal.signal(signal.SIGALRM, signal.SIG_IGN)
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def checker():
+    with split.warm_checker() as warm:
+        yield warm
+
+
+@pytest.fixture
+def session(checker, monkeypatch):
+    limits = split.Limits(cell_s=4, test_s=4, notebook_s=60)
+    now = preprocessors.Session(checker=checker, limits=limits)
+    monkeypatch.setattr(preprocessors, "session", now)
+    return now
+
+
+def notebook_with(code):
+    """Return the rebuilt notebook whose first answer is this code."""
+    answers = {"softmax": code, "slope": "pass", "why": "x"}
+    cells = small_course.submission(answers).cells
+    pieces = [piece_of(cell) for cell in cells]
+    return rebuild(small_course.source_notebook(), pieces).notebook
+
+
+def points(notebook):
+    """Return the automatic points as nbgrader reads them."""
+    return sum(
+        determine_grade(cell)[0]
+        for cell in notebook.cells
+        if is_grade(cell) and not is_solution(cell)
+    )
+
+
+def split_points(code):
+    notebook = notebook_with(code)
+    master = small_course.source_notebook()
+    preprocessors.execute(master, notebook, 1)
+    return points(notebook)
+
+
+def plain_points(code):
+    """Return the points if the student's process runs the tests itself."""
+    notebook = notebook_with(code)
+    student = split.Student(split.Clock(preprocessors.session.limits))
+    try:
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs = plain_outputs(cell, student)
+    finally:
+        student.drop()
+    return points(notebook)
+
+
+def plain_outputs(cell, student):
+    """Return what a notebook would show: an error, or the last value."""
+    outcome = student.run(split.Cell("answer", cell.source, ""))
+    shown = outcome.printed.rpartition("Out[")[2].partition(": ")[2].strip()
+    with contextlib.suppress(ValueError):
+        outcome.credit = float(shown) if outcome.passed else None
+    outcome.printed = ""
+    return preprocessors.outputs_of(cell, outcome)
+
+
+HONEST_WRONG = 0.5  # the slope's check gives this for any expression
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GAINS)
+def test_tampering_gains_nothing(name, session):
+    assert split_points(GAINS[name]) <= HONEST_WRONG
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GAINS)
+def test_tampering_would_gain_without_the_split(name, session):
+    assert plain_points(GAINS[name]) > HONEST_WRONG
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KEEPS)
+def test_damage_costs_only_itself(name, session):
+    assert split_points(KEEPS[name]) <= HONEST_WRONG
