@@ -18,6 +18,7 @@ COMMANDS = {
     "grade": ("grade", "submitted/ -> gradebook, CSV, feedback"),
     "status": ("status", "how each submission ended"),
     "report": ("report", "points per exercise, over the class"),
+    "feedback": ("feedback", "pages for students, after marking by hand"),
     "mutants": ("mutants", "named wrong and right answers, graded"),
     "sample": ("sample_class.command", "the sample class: expected, given"),
     "export": ("export", "grades as CSV: per question, Canvas, Moodle"),

@@ -289,7 +289,8 @@ def explain(error):
     if isinstance(error, AssertionError) and ours and text:
         return {"message": text, "public": True}
     if isinstance(error, NameError) and ours:
-        return {"message": f"{text}: run the answer's cell", "public": True}
+        text = f"{text}; its cell is missing, stopped, or uses another name"
+        return {"message": text, "public": True}
     if isinstance(error, Misuse):
         return {"message": text, "public": True}
     return {"message": f"{kind}: {text}"[:600], "public": False}

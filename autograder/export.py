@@ -3,7 +3,9 @@
 import csv
 import json
 
-from autograder import course
+from nbgrader.api import MissingEntry
+
+from autograder import course, gradebook
 
 
 def add_arguments(parser):
@@ -12,47 +14,108 @@ def add_arguments(parser):
 
 
 def run(args):
-    """Write the CSV files; print their paths."""
+    """Write the CSV files, with the scores that the gradebook has now."""
     for path in write_csv(course.course_from(args)):
         print(path)
     return 0
 
 
 def read_results(place):
-    """Return the stored results, sorted."""
+    """Return the stored results, with what was marked by hand since."""
     found = sorted((place.grades / "results").glob("*/*/*.json"))
-    return [json.loads(path.read_text()) for path in found]
+    results = [json.loads(path.read_text()) for path in found]
+    if results:
+        with gradebook.opened(place) as book:
+            for result in results:
+                refresh(book, result)
+    return results
+
+
+def refresh(book, result):
+    """Take the scores of the gradebook, where instructors change them."""
+    try:
+        rows = gradebook.scores(book, *(result[key] for key in NAMES))
+    except MissingEntry:
+        return
+    by_id = {row["id"]: row for row in rows}
+    for part in result["exercises"]:
+        part |= by_id.get(part["id"], {})
+    result["score"] = sum(row["score"] for row in rows)
+    result["max_score"] = sum(row["max_score"] for row in rows)
 
 
 def write_csv(place):
-    """Write grades.csv and exercises.csv; return their paths."""
+    """Write every CSV file; return the paths."""
     results = read_results(place)
-    totals = [
-        [r["student"], r["assignment"], r["notebook"], r["score"],
-         r["max_score"], r["status"], r["reason"]]
-        for r in results
+    place.grades.mkdir(parents=True, exist_ok=True)
+    return [
+        write(place.grades / f"{name}.csv", table(results))
+        for name, table in TABLES.items()
     ]
-    parts = [
-        [r["student"], r["assignment"], r["notebook"], e["id"], e["score"],
-         e["max_score"], "by hand" if e["manual"] else "automatic"]
+
+
+def totals(results):
+    """Return one row for each notebook."""
+    head = [*NAMES, "score", "max_score", "status", "reason"]
+    return [head, *([r[key] for key in head] for r in results)]
+
+
+def exercises(results):
+    """Return one row for each exercise."""
+    head = [*NAMES, "exercise", "score", "max_score", "graded"]
+    rows = [
+        [*(r[key] for key in NAMES), e["id"], e["score"], e["max_score"],
+         "by hand" if e["manual"] else "automatic"]
         for r in results
         for e in r["exercises"]
     ]
-    head = ["student", "assignment", "notebook"]
-    place.grades.mkdir(parents=True, exist_ok=True)
-    return [
-        write(place.grades / "grades.csv",
-              [*head, "score", "max_score", "status", "reason"], totals),
-        write(place.grades / "exercises.csv",
-              [*head, "exercise", "score", "max_score", "graded"], parts),
+    return [head, *rows]
+
+
+def by_student(results):
+    """Return the columns' names, their maxima, and scores by student."""
+    maxima, scores = {}, {}
+    for r in results:
+        column = f"{r['assignment']} {r['notebook']}"
+        most = max(r["max_score"], maxima.get(column, 0))
+        maxima[column] = most
+        scores.setdefault(r["student"], {})[column] = r["score"]
+    return sorted(maxima), maxima, scores
+
+
+def canvas(results):
+    """Return Canvas's shape; the login decides whose row it is."""
+    columns, maxima, scores = by_student(results)
+    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+    most = ["    Points Possible", "", "", "", ""]
+    rows = [
+        [student, "", "", student, "", *(row.get(c, "") for c in columns)]
+        for student, row in sorted(scores.items())
     ]
+    return [[*head, *columns], [*most, *(maxima[c] for c in columns)], *rows]
 
 
-def write(path, head, rows):
+def moodle(results):
+    """Return Moodle's shape: one row a user, mapped by user name."""
+    columns, _, scores = by_student(results)
+    rows = [
+        [student, *(row.get(c, "") for c in columns)]
+        for student, row in sorted(scores.items())
+    ]
+    return [["username", *columns], *rows]
+
+
+NAMES = ("student", "assignment", "notebook")
+TABLES = {
+    "grades": totals, "exercises": exercises, "canvas": canvas,
+    "moodle": moodle,
+}  # fmt: skip
+
+
+def write(path, rows):
     """Write one CSV file; a spreadsheet must not run what a cell says."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(head)
         writer.writerows([[harmless(cell) for cell in row] for row in rows])
     return path
 

@@ -130,15 +130,14 @@ def grades_of(book, student, assignment, notebook):
     return found.grades
 
 
-def scores(course, student, assignment, notebook):
+def scores(book, student, assignment, notebook):
     """Return the exercises' rows: id, points, maximum, hand needed."""
-    with opened(course) as book:
-        return [
-            {
-                "id": grade.name,
-                "score": grade.score,
-                "max_score": grade.max_score,
-                "manual": bool(grade.needs_manual_grade),
-            }
-            for grade in grades_of(book, student, assignment, notebook)
-        ]
+    return [
+        {
+            "id": grade.name,
+            "score": grade.score,
+            "max_score": grade.max_score,
+            "manual": bool(grade.needs_manual_grade),
+        }
+        for grade in grades_of(book, student, assignment, notebook)
+    ]

@@ -159,7 +159,7 @@ def report(payload):
         return Outcome(True, printed=printed)
     if not isinstance(error, dict):
         return broken
-    error = {key: str(error.get(key, ""))[:600] for key in ERROR_PARTS}
+    error = {key: str(error.get(key) or "")[:600] for key in ERROR_PARTS}
     message = f"{error['type']}: {error['text']}".rstrip(": ")
     return Outcome(False, message, printed=printed, error=error)
 

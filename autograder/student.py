@@ -123,22 +123,22 @@ def answer(shell, handles, request):
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
     except BaseException as error:  # sys.exit, interrupts, anything
-        reply = {"error": describe(error, tap)}
+        reply = {"error": describe(error)}
     reply["printed"] = tap.text
     return json.dumps(reply).encode("utf-8", "surrogatepass")
 
 
-def describe(error, tap=None):
+def describe(error):
     """Return the error as data: its type, its text, the line in the cell."""
     try:
-        text = str(error)[:500]
-    except BaseException:
+        text = error.msg if isinstance(error, SyntaxError) else error
+        text = str(text)[:500]
+    except BaseException:  # whatever a student's own exception does
         text = ""
     return {
         "type": type(error).__name__[:80],
         "text": text,
         "line": line_of(error),
-        "printed": tap.text[-200:] if tap else "",
     }
 
 

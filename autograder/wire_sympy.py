@@ -1,13 +1,12 @@
 """SymPy expressions as trees of whitelisted nodes.
 
-A node is [class name, argument, ...]; only Symbol, Dummy, Function, Str
-and the numbers carry anything but further nodes. SymPy's constructors
+A node is [class name, argument, ...]; only symbols, functions and
+numbers carry anything but further nodes. SymPy's constructors
 evaluate strings they are handed, so none is ever handed one.
 """
 
 import sympy as sp
 from sympy.core.function import AppliedUndef, UndefinedFunction
-from sympy.core.symbol import Str
 from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.matrices.expressions.matexpr import MatrixElement
 
@@ -55,7 +54,7 @@ PLAIN = {
         sp.Derivative, sp.Subs, sp.Limit, ExprCondPair, sp.Indexed,
         sp.IndexedBase, sp.Idx, sp.FiniteSet, sp.Interval, sp.Union,
         sp.Intersection, sp.Complement, sp.Contains, sp.ProductSet, sp.Range,
-        sp.MatrixSymbol, MatrixElement, sp.MatMul, sp.MatAdd, sp.MatPow,
+        MatrixElement, sp.MatMul, sp.MatAdd, sp.MatPow,
         sp.Transpose, sp.Inverse, sp.Trace, sp.Determinant, sp.Adjoint,
         sp.HadamardProduct, sp.HadamardPower, sp.KroneckerProduct,
         sp.Identity, sp.ZeroMatrix, sp.OneMatrix, sp.DiagMatrix,
@@ -90,6 +89,9 @@ def encode(value, depth=0):
         return [name]
     if name in LEAVES or isinstance(value, sp.Rational):
         return encode_leaf(value)
+    if name == "MatrixSymbol":
+        shape = [encode(n, depth + 1) for n in value.shape]
+        return ["MatrixSymbol", str(value.name), *shape]
     args = [encode(x, depth + 1) for x in value.args]
     if isinstance(value, AppliedUndef):
         kind = value.func
@@ -99,7 +101,7 @@ def encode(value, depth=0):
     return [name, *args]
 
 
-LEAVES = frozenset({"Symbol", "Dummy", "Float", "Str"})
+LEAVES = frozenset({"Symbol", "Dummy", "Float"})
 
 
 def encode_leaf(value):
@@ -110,8 +112,6 @@ def encode_leaf(value):
     if name == "Float":
         sign, man, exponent, _ = value._mpf_
         return ["Float", sign, hex(int(man)), int(exponent), value._prec]
-    if name == "Str":
-        return ["Str", str(value.name)]
     if name == "Dummy":
         facts = given(value._assumptions_orig)
         return ["Dummy", str(value.name), value.dummy_index, facts]
@@ -204,10 +204,13 @@ def decode_applied(parts, budget, depth):
     return kind(*(decode(arg, budget, depth + 1) for arg in args))
 
 
-def decode_str(parts, budget, depth):
-    """Decode the name inside a MatrixSymbol."""
-    (text,) = parts
-    return Str(name_of(text))
+def decode_matrix_symbol(parts, budget, depth):
+    """Decode [name, rows, columns]."""
+    name, *shape = parts
+    rows, columns = (decode(n, budget, depth + 1) for n in shape)
+    if not isinstance(rows, sp.Expr) or not isinstance(columns, sp.Expr):
+        raise WireError("malformed MatrixSymbol")
+    return sp.MatrixSymbol(name_of(name), rows, columns)
 
 
 def whole(text):
@@ -268,7 +271,7 @@ SPECIAL = {
     "Symbol": decode_symbol,
     "Dummy": decode_dummy,
     "Applied": decode_applied,
-    "Str": decode_str,
+    "MatrixSymbol": decode_matrix_symbol,
     "Rational": decode_rational,
     "Float": decode_float,
     "Matrix": decode_matrix,

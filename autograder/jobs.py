@@ -1,0 +1,100 @@
+"""What is to be graded: submissions, and the results that still hold."""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+
+from autograder import Refusal
+
+NAME = re.compile(r"[\w][\w.@+' -]*")  # of a student
+GRADED, REPAIRED, FAILED = "graded", "graded with repairs", "failed"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One student's submission of one assignment."""
+
+    student: str
+    assignment: str
+    notebooks: tuple[str, ...]
+
+
+def key_of(job, notebook):
+    """Return the names that identify a result."""
+    return job.student, job.assignment, notebook
+
+
+def find_jobs(place, assignments=(), students=None):
+    """Return the submissions to grade; Refusal if a name is unknown."""
+    if not place.submitted.is_dir():
+        raise Refusal(
+            f"there is no folder {place.submitted}; run `python -m "
+            "autograder collect` on the archive first"
+        )
+    if not place.source.is_dir():
+        raise Refusal(
+            f"there is no folder {place.source} with source notebooks; run "
+            "`python -m autograder release` first"
+        )
+    known = sorted(p.name for p in place.source.iterdir() if p.is_dir())
+    for assignment in assignments:
+        if assignment not in known:
+            raise Refusal(
+                f"there is no assignment {assignment!r}; there is "
+                f"{', '.join(known) or 'none'}"
+            )
+    everyone = sorted(p.name for p in place.submitted.iterdir() if p.is_dir())
+    for student in students or ():
+        if student not in everyone:
+            raise Refusal(f"nothing was submitted by {student!r}")
+    jobs = [
+        job_of(place, student, assignment)
+        for student in students or everyone
+        for assignment in assignments or known
+        if (place.submitted / student / assignment).is_dir()
+    ]
+    if not jobs:
+        raise Refusal(f"nothing to grade in {place.submitted}")
+    return jobs
+
+
+def job_of(place, student, assignment):
+    """Return the job of one submission folder."""
+    folder = place.submitted / student / assignment
+    if not NAME.fullmatch(student):
+        raise Refusal(
+            f"the folder name {str(folder)!r} cannot be a student's; rename "
+            "it (letters, digits, . _ @ + - and blanks)"
+        )
+    names = sorted(p.stem for p in folder.glob("*.ipynb"))
+    return Job(student, assignment, tuple(names))
+
+
+def digest(place, job, notebook):
+    """Return what a result depends on: submission and source, hashed."""
+    theirs = place.submitted / job.student / job.assignment
+    ours = place.source / job.assignment
+    state = hashlib.sha256()
+    for path in (theirs / f"{notebook}.ipynb", ours / f"{notebook}.ipynb"):
+        if path.is_file():
+            state.update(path.read_bytes())
+        state.update(b"|")
+    return state.hexdigest()
+
+
+def stored(place, job, notebook):
+    """Return the stored result if it is of these very files, else None."""
+    path = place.result_file(job.student, job.assignment, notebook)
+    try:
+        result = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+    fresh = result.get("digest") == digest(place, job, notebook)
+    return result if fresh else None
+
+
+def finished(place, job, notebook):
+    """Return the stored result if nothing is left to do, else None."""
+    result = stored(place, job, notebook)
+    return result if result and result["status"] != FAILED else None

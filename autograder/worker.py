@@ -1,0 +1,190 @@
+"""One grading process: grade a notebook, whatever is in it."""
+
+import ctypes
+import json
+import logging
+import os
+import signal
+import time
+import traceback
+
+import nbformat
+from nbgrader.api import MissingEntry
+from nbgrader.converters import Autograde
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
+
+from autograder import Refusal, course, feedback, gradebook, preprocessors
+from autograder.jobs import FAILED, GRADED, REPAIRED, digest, key_of
+from autograder.rebuild import Unreadable, read_pieces
+from autograder.split import Limits
+
+LOG = "errors.log"  # in grades/
+
+
+def start_worker(place, how, alone=False):
+    """Set up this process: its own checker, nbgrader kept quiet."""
+    if not alone:
+        die_with_parent()
+    session = preprocessors.session
+    session.course = place
+    session.limits = how.get("limits") or Limits()
+    session.seed = how.get("seed")
+    session.unsafe = how.get("unsafe", False)
+    session.checker = preprocessors.Checker(session.unsafe)
+
+
+def die_with_parent():
+    """Let this worker, and so its sandboxes, end when the parent does."""
+    set_death_signal = 1
+    ctypes.CDLL(None).prctl(set_death_signal, signal.SIGKILL)
+
+
+def grade_one(task):
+    """Grade one notebook; whatever happens, return and store a result."""
+    job, notebook = task
+    place = preprocessors.session.course
+    began = time.monotonic()
+    result = blank(place, job, notebook)
+    try:
+        result |= graded(place, job, notebook)
+    except (Unreadable, Refusal) as problem:
+        result |= failed(place, job, notebook, str(problem))
+    except Exception as problem:  # one notebook never stops the batch
+        log_error(place, job, notebook)
+        reason = f"the grader failed ({type(problem).__name__}), see {LOG}"
+        result |= failed(place, job, notebook, reason)
+    result["seconds"] = round(time.monotonic() - began, 2)
+    finish(place, result)
+    return result
+
+
+def blank(place, job, notebook):
+    """Return a result that says nothing yet."""
+    return {
+        "student": job.student,
+        "assignment": job.assignment,
+        "notebook": notebook,
+        "status": FAILED,
+        "digest": digest(place, job, notebook),
+    }
+
+
+def log_error(place, job, notebook):
+    """Keep the traceback for whoever mends the grader."""
+    place.grades.mkdir(parents=True, exist_ok=True)
+    with (place.grades / LOG).open("a") as file:
+        file.write(f"{key_of(job, notebook)}\n{traceback.format_exc()}\n")
+
+
+def finish(place, result):
+    """Write the student's page, then, last of all, the result."""
+    feedback.write(place, result)
+    names = result["student"], result["assignment"], result["notebook"]
+    store(place.result_file(*names), result)
+
+
+def graded(place, job, notebook):
+    """Run nbgrader's autograde on one notebook; return the result's part."""
+    master = preprocessors.master_of(place, job.assignment, notebook)
+    gradebook.reset(place, job.student, job.assignment, notebook)
+    path = place.submitted / job.student / job.assignment
+    read_pieces(path / f"{notebook}.ipynb")  # says why, if it cannot be read
+    autograde(place, job, notebook)
+    path = place.autograded / job.student / job.assignment
+    run_notebook = nbformat.read(path / f"{notebook}.ipynb", as_version=4)
+    record = run_notebook.metadata.grading
+    with gradebook.opened(place) as book:
+        rows = gradebook.scores(book, *key_of(job, notebook))
+    result = {
+        "status": REPAIRED if record.repairs else GRADED,
+        "reason": "",
+        "repairs": list(record.repairs),
+        "seed": record.seed,
+        "score": sum(row["score"] for row in rows),
+        "max_score": sum(row["max_score"] for row in rows),
+        "exercises": exercises(master, rows, record.outcomes),
+        "answers": troubles(record.outcomes),
+    }
+    return result
+
+
+def autograde(place, job, notebook):
+    """Run nbgrader's autograde step, which goes through our classes."""
+    config = course.configure(Config(), place)
+    preprocessors.configure_autograde(config)
+    folders = CourseDirectory(config=config)
+    folders.student_id = job.student
+    folders.assignment_id = job.assignment
+    folders.notebook_id = notebook
+    converter = Autograde(coursedir=folders, config=config)
+    converter.force = True
+    converter.log = quiet_log()
+    with gradebook.quiet():
+        converter.start()
+
+
+def quiet_log():
+    """Return a logger that keeps nbgrader from printing."""
+    log = logging.getLogger("autograder.nbgrader")
+    log.propagate = False
+    log.handlers = log.handlers or [logging.NullHandler()]
+    return log
+
+
+def exercises(master, rows, outcomes):
+    """Return the graded cells in the notebook's order, with messages."""
+    by_id = {row["id"]: row for row in rows}
+    said = {outcome["id"]: outcome for outcome in outcomes}
+    result = []
+    for cell in master.cells:
+        name = preprocessors.grade_id(cell)
+        if name in by_id:
+            outcome = said.get(name, {})
+            public = outcome.get("public", True)
+            message = outcome.get("message", "")
+            result.append({
+                **by_id[name],
+                "message": message if public else preprocessors.PRIVATE,
+                "instructor_message": message,
+            })
+    return result
+
+
+def troubles(outcomes):
+    """Return the student's own cells that raised: id, error."""
+    return [
+        {
+            "id": outcome["id"],
+            "error": outcome["message"],
+            "line": outcome["error"]["line"],
+        }
+        for outcome in outcomes
+        if outcome["error"]
+    ]
+
+
+def failed(place, job, notebook, reason):
+    """Return the result's part for a notebook that could not be graded."""
+    try:
+        with gradebook.opened(place) as book:
+            rows = gradebook.scores(book, *key_of(job, notebook))
+    except (Refusal, MissingEntry):  # the gradebook may be what failed
+        rows = []
+    return {
+        "status": FAILED,
+        "reason": reason,
+        "repairs": [],
+        "score": sum(row["score"] for row in rows),
+        "max_score": sum(row["max_score"] for row in rows),
+        "exercises": [],
+        "answers": [],
+    }
+
+
+def store(path, result):
+    """Write a result so that it is there in full or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_suffix(".part")
+    scratch.write_text(json.dumps(result, indent=1))
+    os.replace(scratch, path)
