@@ -1,7 +1,6 @@
 """Many notebooks, several processes, a progress bar."""
 
 import multiprocessing
-from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 
@@ -21,17 +20,12 @@ def run_all(place, todo, jobs, how):
             return [grade_one(task) for task in bar(todo, len(todo))]
         finally:
             preprocessors.session.checker.close()
-    results, tries = [], Counter()
-    while todo:
-        results += run_pool(place, todo, jobs, how)
-        done = {(r["student"], r["assignment"], r["notebook"])
-                for r in results}
-        todo = [t for t in todo if key_of(*t) not in done]
-        for task in todo:  # a worker died: once more, then give up
-            tries[key_of(*task)] += 1
-            if tries[key_of(*task)] == 2:
-                results.append(give_up(place, *task))
-        todo = [t for t in todo if tries[key_of(*t)] < 2]
+    results = run_pool(place, todo, jobs, how)
+    done = {(r["student"], r["assignment"], r["notebook"]) for r in results}
+    for task in todo:  # a worker was killed: what it left, one at a time
+        if key_of(*task) not in done:
+            again = run_pool(place, [task], 1, how)
+            results += again or [give_up(place, *task)]
     return results
 
 

@@ -114,6 +114,8 @@ def encode_scalar(tag, value):
 
 def encode_numpy(value, opaque, depth):
     """Encode arrays, scalars and dtypes; masks are kept, not dropped."""
+    if getattr(value, "nbytes", 0) > MAX_BYTES:
+        raise WireError(f"the array takes more than {MAX_BYTES} bytes")
     if isinstance(value, np.dtype):
         return ["dtype", value.name]
     if value.dtype.name not in DTYPES:
@@ -167,6 +169,8 @@ def encode_library(value, opaque, depth):
 
 def encode_tensor(torch, value):
     """Encode a dense tensor as its bytes."""
+    if value.numel() * value.element_size() > MAX_BYTES:
+        raise WireError(f"the tensor takes more than {MAX_BYTES} bytes")
     plain = value.detach().cpu().contiguous()
     name = str(plain.dtype).removeprefix("torch.")
     if name not in TORCH_DTYPES:

@@ -1,15 +1,29 @@
 """From submitted/ to the gradebook, the results and the CSV."""
 
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
 import small_course
 from small_course import ANSWERS, submission
 
-from autograder import export, grade, gradebook
+from autograder import export, grade, gradebook, sandbox, worker
+from autograder.__main__ import main
+from autograder.course import ROOT
 
 
 def score_of(result):
     return {e["id"]: e["score"] for e in result["exercises"]}
 
 
+@pytest.mark.slow
 def test_a_small_class(tmp_path):
     wrong = {**ANSWERS, "softmax": "def softmax(z):\n    return z"}
     course = small_course.make(
@@ -33,5 +47,193 @@ def test_a_small_class(tmp_path):
     with gradebook.opened(course) as book:
         found = book.find_submission("tiny", "alice")
         assert (found.score, found.needs_manual_grade) == (4, True)
-    grades, _ = export.write_csv(course)
+    grades, *_ = export.write_csv(course)
     assert "alice,tiny,beginner,4.0,7.0,graded," in grades.read_text()
+
+
+def run(course, *words):
+    """Run a command on this classroom; return its exit code."""
+    places = ["--classroom", str(course.classroom)]
+    return main([*words, *places, "--source", str(course.source)])
+
+
+def lock(course):
+    course.classroom.mkdir(exist_ok=True)
+    book = sqlite3.connect(course.classroom / "gradebook.db")
+    book.execute("BEGIN EXCLUSIVE")
+    return book
+
+
+def damage(course):
+    course.classroom.mkdir(exist_ok=True)
+    (course.classroom / "gradebook.db").write_bytes(b"no database" * 100)
+
+
+BAD = {
+    "unknown assignment": (
+        ["grade", "numbers"], None, "no assignment 'numbers'; there is tiny",
+    ),
+    "unknown student": (
+        ["grade", "--student", "zoe"], None, "nothing was submitted by 'zoe'",
+    ),
+    "no submissions": (
+        ["grade"], lambda c: shutil.rmtree(c.submitted), "there is no folder",
+    ),
+    "no sources": (
+        ["grade"], lambda c: shutil.rmtree(c.source), "there is no folder",
+    ),
+    "nothing submitted": (
+        ["grade"], lambda c: shutil.rmtree(c.submitted / "alice"),
+        "nothing to grade",
+    ),
+    "locked gradebook": (["grade"], lock, "locked by another program"),
+    "damaged gradebook": (["grade"], damage, "damaged"),
+    "odd folder": (
+        ["grade"], lambda c: (c.submitted / "*" / "tiny").mkdir(parents=True),
+        "cannot be a student's",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_gets_one_sentence(name, tmp_path, capsys):
+    words, spoil, told = BAD[name]
+    course = small_course.make(tmp_path, alice=submission())
+    held = spoil(course) if spoil else None
+    assert run(course, *words) == 2
+    err = capsys.readouterr().err
+    assert told in err
+    assert err.startswith("autograder: ")
+    assert err.count("\n") == 1
+    if held:
+        held.close()
+
+
+def test_no_sandbox_no_grading(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sandbox, "installed", lambda: None)
+    course = small_course.make(tmp_path, alice=submission())
+    assert run(course, "grade") == 2
+    assert "apt-get install bubblewrap" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_trusted_notebooks_run_without_a_sandbox(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(sandbox, "installed", lambda: None)
+    course = small_course.make(tmp_path, alice=submission())
+    assert run(course, "grade", "--unsafe-no-sandbox", "-j1") == 0
+    assert "4/7" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_failure_never_keeps_an_old_score(tmp_path):
+    course = small_course.make(tmp_path, alice=submission())
+    (first,) = grade.grade(course)
+    with gradebook.opened(course) as book:
+        part = book.find_grade("why", "beginner", "tiny", "alice")
+        part.manual_score = 3
+        book.db.commit()
+    small_course.put(course, "alice", b"{")
+    (second,) = grade.grade(course)
+    assert (first["score"], second["status"]) == (4, "failed")
+    assert second["score"] == 3  # what was marked by hand stays
+    grades, *_ = export.write_csv(course)
+    assert "alice,tiny,beginner,3.0,7.0,failed" in grades.read_text()
+
+
+@pytest.mark.slow
+def test_a_rerun_grades_only_what_is_missing(tmp_path):
+    course = small_course.make(tmp_path, alice=submission(), bob=submission())
+    before = grade.grade(course, jobs=2)
+    assert [r["status"] for r in before] == ["graded", "graded"]
+    small_course.put(course, "bob", submission({}))
+    seen = {r["student"]: r for r in grade.grade(course)}
+    assert seen["alice"]["seconds"] == before[0]["seconds"]
+    assert seen["alice"]["seed"] == before[0]["seed"]
+    assert seen["bob"]["score"] == 0
+
+
+@pytest.mark.slow
+def test_killed_and_run_again(tmp_path):
+    students = {f"s{i}": submission() for i in range(4)}
+    course = small_course.make(tmp_path, **students)
+    words = [
+        sys.executable, "-m", "autograder", "grade", "-j2", "--json",
+        "--classroom", str(course.classroom), "--source", str(course.source),
+    ]  # fmt: skip
+    first = subprocess.Popen(
+        words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    results = course.grades / "results"
+    deadline = time.monotonic() + 120
+    while not list(results.glob("*/*/*.json")):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    first.kill()
+    first.wait()
+    time.sleep(0.5)  # its workers and sandboxes end with it
+    done = {p: p.read_text() for p in results.glob("*/*/*.json")}
+    assert len(done) < 4
+    second = subprocess.run(words, capture_output=True, text=True, check=True)
+    table = json.loads(second.stdout)
+    assert [r["score"] for r in table] == [4] * 4
+    for path, text in done.items():
+        assert path.read_text() == text
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_does_not_stop_the_batch(tmp_path, monkeypatch):
+    def graded(place, job, notebook):
+        if job.student == "bob":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return honest(place, job, notebook)
+
+    honest = worker.graded
+    monkeypatch.setattr(worker, "graded", graded)
+    students = {name: submission() for name in ("alice", "bob")}
+    course = small_course.make(tmp_path, **students)
+    seen = {r["student"]: r for r in grade.grade(course, jobs=2)}
+    assert seen["bob"]["status"] == "failed"
+    assert "ended from outside" in seen["bob"]["reason"]
+    assert seen["alice"]["score"] == 4
+
+
+@pytest.mark.slow
+def test_an_error_of_the_grader_is_logged_not_raised(tmp_path, monkeypatch):
+    monkeypatch.setattr(worker, "autograde", lambda *a: 1 / 0)
+    course = small_course.make(tmp_path, alice=submission())
+    (result,) = grade.grade(course)
+    assert "ZeroDivisionError" in result["reason"]
+    assert "Traceback" in (course.grades / worker.LOG).read_text()
+
+
+@pytest.mark.slow
+def test_nbgraders_own_command_goes_the_same_way(tmp_path):
+    course = small_course.make(tmp_path, alice=submission())
+    gradebook.prepare(course, "tiny", ["alice"])
+    config = (
+        "import sys\n"
+        f"sys.path.insert(0, {str(ROOT)!r})\n"
+        "from pathlib import Path\n"
+        "from autograder import preprocessors\n"
+        "from autograder.course import Course, configure\n"
+        f"place = Course(Path({str(course.classroom)!r}), "
+        f"Path({str(course.source)!r}))\n"
+        "preprocessors.session.course = place\n"
+        "c = configure(get_config(), place)\n"
+        "preprocessors.configure_autograde(c)\n"
+    )
+    (course.classroom / "nbgrader_config.py").write_text(config)
+    done = subprocess.run(
+        [Path(sys.prefix) / "bin" / "nbgrader", "autograde", "tiny"],
+        cwd=course.classroom, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    with gradebook.opened(course) as book:
+        assert book.find_submission("tiny", "alice").score == 4
+
+
+def test_a_spreadsheet_runs_nothing():
+    assert export.harmless("=1+1") == "'=1+1"
+    assert export.harmless(-1.0) == -1.0

@@ -6,6 +6,8 @@ is what the split takes away, and what shows that the corpus can fail.
 """
 
 import contextlib
+import resource
+import time
 
 import pytest
 import small_course
@@ -267,3 +269,155 @@ def test_tampering_would_gain_without_the_split(name, session):
 @pytest.mark.parametrize("name", KEEPS)
 def test_damage_costs_only_itself(name, session):
     assert split_points(KEEPS[name]) <= HONEST_WRONG
+
+
+DENIAL = {  # each ends, costs only its own points, and says why
+    "endless loop": ("def softmax(z):\n    while True: pass", "took too long"),
+    "loop that swallows the interrupt": (
+        """
+import time
+def softmax(z):
+    while True:
+        try:
+            while True: time.sleep(1)
+        except BaseException:
+            pass
+""",
+        "took too long",
+    ),
+    "loop in C": ("def softmax(z): sum(iter(int, 1))", "took too long"),
+    "endless recursion": (
+        "def softmax(z): return softmax(z)", "RecursionError",
+    ),
+    "memory bomb": (
+        "def softmax(z): return bytearray(1 << 40)", "MemoryError",
+    ),
+    "slow memory bomb": (
+        """
+def softmax(z):
+    kept = []
+    while True: kept.append(bytearray(64 << 20))
+""",
+        "",
+    ),
+    "fork bomb": (
+        """
+import os
+def softmax(z):
+    while True: os.fork()
+""",
+        "",
+    ),
+    "half a gigabyte printed": (
+        """
+def softmax(z):
+    for _ in range(500): print("x" * (1 << 20))
+    return z
+""",
+        "",
+    ),
+    "huge value": (
+        "def softmax(z): return np.zeros((5000, 5000))", "the shape must be",
+    ),
+    "deep value": (
+        """
+def softmax(z):
+    deep = []
+    for _ in range(100_000): deep = [deep]
+    return deep
+""",
+        "the shape must be",
+    ),
+    "huge name of an error": (
+        """
+def softmax(z):
+    raise type("E" * 10_000_000, (Exception,), {})("x" * 10_000_000)
+""",
+        "softmax raised EEE",
+    ),
+    "expression that never ends": (
+        """
+def softmax(z): return z
+slope = sp.Pow(sp.Integer(9), sp.Integer(9) ** 30, evaluate=False)
+""",
+        "",
+    ),
+    "string for simplify": (
+        'softmax = slope = "9**9**9**9"', "",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DENIAL)
+def test_denial_of_service_costs_only_itself(name, session):
+    code, told = DENIAL[name]
+    notebook = notebook_with(code + "\nafter = 1\n")
+    master = small_course.source_notebook()
+    record = preprocessors.execute(master, notebook, 1)
+    assert points(notebook) <= HONEST_WRONG
+    check = next(r for r in record if r["id"] == "softmax-check")
+    assert told in check["message"]
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 400 << 10
+
+
+@pytest.mark.slow
+def test_one_bad_answer_costs_only_itself(session):
+    answers = {
+        **small_course.ANSWERS,
+        "softmax": "import os\nos._exit(0)",
+    }
+    cells = small_course.submission(answers).cells
+    master = small_course.source_notebook()
+    notebook = rebuild(master, [piece_of(cell) for cell in cells]).notebook
+    record = preprocessors.execute(master, notebook, 1)
+    assert points(notebook) == 2  # the slope's, in full
+    assert "ended Python's process" in record[1]["message"]
+
+
+@pytest.mark.slow
+def test_the_notebooks_time_is_bounded(session):
+    session.limits = split.Limits(cell_s=4, test_s=4, notebook_s=5)
+    code = "import time\ndef softmax(z):\n    time.sleep(60)\ntime.sleep(3)"
+    notebook = notebook_with(code)
+    began = time.monotonic()
+    record = preprocessors.execute(small_course.source_notebook(), notebook, 1)
+    assert time.monotonic() - began < 5 + 5 * split.GRACE_S
+    assert points(notebook) <= HONEST_WRONG
+    assert record[-1]["message"]
+
+
+@pytest.mark.slow
+def test_a_hanging_check_loses_no_later_one(session):
+    cells = [
+        split.Cell("shared", "base = 3", "setup"),
+        split.Cell("test", "while True: pass", "first"),
+        split.Cell("test", "assert base == 3", "second"),
+    ]
+    first, second = split.run_cells(
+        cells, 1, session.checker, session.limits
+    )[1:]
+    assert (first.passed, first.message) == (False, "the check took too long")
+    assert second.passed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "use",
+    [
+        "bool(thing)", "thing == thing", "len(thing)", "list(thing)",
+        "thing[0]", "1 in thing", "thing + 1", "1 + thing", "float(thing)",
+        "np.asarray(thing)", "np.sum(thing)", "np.allclose(thing, 1)",
+        "np.exp(thing)", "np.add(thing, 1)", "thing < 1", "not thing",
+        "sp.sympify(thing)", "max(thing, 1)", "f'{thing:.3f}'",
+        "sp.simplify('__import__(\"os\").getcwd()')",
+    ],
+)  # fmt: skip
+def test_opaque_objects_are_no_data(use, session):
+    cells = [
+        split.Cell("shared", "import numpy as np, sympy as sp", "setup"),
+        split.Cell("answer", "class T: pass\nthing = T()", "answer"),
+        split.Cell("test", use, "check", ("thing",)),
+    ]
+    outcome = split.run_cells(cells, 1, session.checker, session.limits)[2]
+    assert not outcome.passed
