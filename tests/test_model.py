@@ -124,7 +124,7 @@ def test_the_future_does_not_change_one_bit(rng, placement):
 def test_a_shift_of_all_positions_changes_nothing(rng):
     config = make_config()
     params, tokens, _ = case(rng, config)
-    near, _ = model_forward(params, tokens, config, np.arange(7))
+    near, _ = model_forward(params, tokens, config)  # from 0
     far, _ = model_forward(params, tokens, config, np.arange(50, 57))
     stretched, _ = model_forward(params, tokens, config, 2 * np.arange(7))
     assert relative_error(far, near) < WHOLE_MODEL_AGREES

@@ -84,13 +84,14 @@ def test_turning_back_is_the_inverse(rng, pairing):
 
 
 def test_angles_stay_exact_for_large_positions_in_float32():
-    x = np.array([[1, 0]], dtype=np.float32)
+    # The second pair of four channels turns by 1/100 radian a position.
+    x = np.array([[0, 1, 0, 0]], dtype=np.float32)
     y, _ = rope_forward(x, np.array([100_001]), BASE, "half")
     assert y.dtype == np.float32
-    # Only the result is rounded; a float32 angle would be off by 4e-3.
-    np.testing.assert_allclose(
-        y[0], [np.cos(100_001), np.sin(100_001)], atol=2**-24
-    )
+    # Only the result is rounded: 2⁻²⁵ at most. A float32 angle near 1000
+    # is off by up to 2⁻¹⁵.
+    exact = [0, np.cos(1000.01), 0, np.sin(1000.01)]
+    np.testing.assert_allclose(y[0], exact, rtol=0, atol=2**-24)
 
 
 def test_unsigned_positions_turn_back_too(rng):
