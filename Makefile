@@ -50,6 +50,7 @@ mutants: $(READY)
 sample: $(READY)
 	test -d _build/source || $(PY) -m autograder release
 	$(PY) -m autograder sample
+
 # Puts faults into copies of the library, one at a time; each must make
 # the test that is named for it fail. `make faults ONLY=rope` tries a few.
 faults: $(READY)
