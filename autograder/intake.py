@@ -36,7 +36,7 @@ class Entry:
     """What became of one file."""
 
     file: str  # where it lay
-    taken: str  # "graded", "kept" (an older attempt, a copy) or "no"
+    fate: str  # "taken", "kept" (an older attempt, a copy) or "refused"
     note: str = ""  # why not, or what was odd
     student: str = ""
     assignment: str = ""
@@ -75,7 +75,7 @@ class Intake:
         """Take what can be taken; return one entry a file found."""
         entries, attempts = [], {}
         for found in (f for path in paths for f in walk(path)):
-            entry = Entry(found.where, "no", found.reason)
+            entry = Entry(found.where, "refused", found.reason)
             entries.append(entry)
             if found.data is None or _is_litter(found, entry):
                 continue
@@ -161,7 +161,7 @@ class Intake:
         path = folder / entry.level / name
         if not path.exists():
             _write(path, data, date)
-        entry.taken = "kept"
+        entry.fate = "kept"
         return path
 
     def _place(self, tries: list[Attempt]) -> None:
@@ -176,7 +176,7 @@ class Intake:
             current = target.read_bytes()
             if current == data:
                 _note(entry, "already collected")
-                entry.taken = "graded"
+                entry.fate = "taken"
                 return
             self._keep(entry, current, _mtime(target))
             if not _replaces(latest, target, current):
@@ -184,7 +184,7 @@ class Intake:
                 return
             _note(entry, "replaces an earlier collection")
         _write(target, data, _mtime(latest.path))
-        entry.taken = "graded"
+        entry.fate = "taken"
 
 
 class Students:
@@ -323,9 +323,9 @@ def read_roster(path: Path | None) -> Roster | None:
 
 def exit_code(entries: list[Entry]) -> int:
     """Return 0, 1 or 2, as `__main__` documents them."""
-    if not any(e.taken == "graded" for e in entries):
+    if not any(e.fate == "taken" for e in entries):
         return 2
-    missed = (e for e in entries if e.taken == "no")
+    missed = (e for e in entries if e.fate == "refused")
     return int(any(".ipynb" in e.file or ".zip" in e.file for e in missed))
 
 
@@ -338,11 +338,11 @@ def show(entries: list[Entry], submitted: Path, as_json: bool) -> None:
         place = "/".join(filter(None, (e.student, e.assignment, e.level)))
         arrow = f" -> {place}" if place else ""
         note = f" ({e.note})" if e.note else ""
-        print(f"{e.taken:6} {_printable(e.file + arrow + note)}")
-    count = Counter(e.taken for e in entries)
-    students = {e.student for e in entries if e.taken == "graded"}
+        print(f"{e.fate:7} {_printable(e.file + arrow + note)}")
+    count = Counter(e.fate for e in entries)
+    students = {e.student for e in entries if e.fate == "taken"}
     print(
-        f"{len(entries)} files: {count['graded']} to be graded, of "
+        f"{len(entries)} files: {count['taken']} taken, of "
         f"{len(students)} students; {count['kept']} kept aside; "
-        f"{count['no']} not taken. They lie in {submitted}"
+        f"{count['refused']} refused. They lie in {submitted}"
     )

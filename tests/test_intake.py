@@ -136,11 +136,11 @@ def test_unreadable_notebooks_are_named(data, words):
 
 def test_an_unreadable_notebook_reaches_grading_but_replaces_nothing(collect):
     entries = collect({"ann/beginner.ipynb": b"", "bob/x.ipynb": b""})
-    assert [e.taken for e in entries] == ["graded", "no"]
+    assert [e.fate for e in entries] == ["taken", "refused"]
     assert all("empty file" in e.note for e in entries)
     collect({"ann/beginner.ipynb": notebook(), "ann/beginner (1).ipynb": b""})
     (entry, *_) = collect({"ann/beginner.ipynb": b"{"})
-    assert entry.taken == "kept"
+    assert entry.fate == "kept"
     kept = collect.classroom / "submitted/ann/symbols/beginner.ipynb"
     assert kept.read_bytes() == notebook()
 
@@ -190,7 +190,7 @@ def test_hostile_archives_stop_nothing_and_write_nothing(collect, tmp_path):
             "zoe/beginner.ipynb": notebook(),
         }
     )
-    notes = [e.note for e in entries if e.taken == "no"]
+    notes = [e.note for e in entries if e.fate == "refused"]
     for words in (*bad.values(), "a link", "expands", "damaged inside",
                   "not a zip archive"):  # fmt: skip
         assert any(words in note for note in notes), words
@@ -229,7 +229,7 @@ def test_the_latest_attempt_is_graded_and_none_is_lost(collect):
         "doejane_1_12_beginner-1.ipynb": tries[1],
     }
     entries = collect({"canvas.zip": packed(canvas)})
-    assert sorted(e.taken for e in entries) == ["graded", "kept", "kept"]
+    assert sorted(e.fate for e in entries) == ["kept", "kept", "taken"]
     kept = collect.classroom / "submitted/doejane/symbols/beginner.ipynb"
     assert kept.read_bytes() == tries[2]
     stored = (collect.classroom / "attempts").rglob("*.ipynb")
@@ -279,7 +279,7 @@ def test_links_on_disk_are_not_followed(collect, tmp_path):
     (tmp_path / "other" / "ann" / "b.ipynb").write_bytes(notebook())
     os.symlink(tmp_path / "other", tmp_path / "inbox" / "folder")
     entries = collect({})
-    assert [e.taken for e in entries] == ["no", "no"]
+    assert [e.fate for e in entries] == ["refused", "refused"]
     assert all("a link" in e.note for e in entries)
 
 

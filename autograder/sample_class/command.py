@@ -116,7 +116,7 @@ def compare(student, result, entries, tests):
 def not_taken(student, entries):
     """Return the row of a student whose file intake must not take."""
     name = student.key.replace("-", " ").title()
-    notes = [e.note for e in entries if name in e.file and e.taken == "no"]
+    notes = [e.note for e in entries if name in e.file and e.fate == "refused"]
     row = {"status": "not taken", "faults": []}
     if student.status != "not taken":
         row["faults"].append(f"was not taken: {notes}")
