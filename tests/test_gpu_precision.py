@@ -17,6 +17,7 @@ import torch
 from torch.nn import functional as F
 
 from assembled import Config
+from assembled.gpu.attention import Attention
 from assembled.gpu.loss import cross_entropy
 from assembled.gpu.model import Transformer
 from assembled.gpu.norm import layer_norm, rms_norm
@@ -29,7 +30,13 @@ from assembled.gpu.precision import (
 )
 from assembled.gpu.rope import rope
 from assembled.gpu.softmax import softmax
-from assembled.instruments.rounding import logit_error
+from assembled.gpu.swiglu import SwiGLU
+from assembled.instruments.rounding import (
+    attention_error,
+    logit_error,
+    mixing,
+    swiglu_error,
+)
 
 NARROW = [torch.bfloat16, torch.float16]
 U32 = 2.0**-24
@@ -187,6 +194,46 @@ def test_the_policy_table_is_what_happens(stored, compute, placement):
     means = {"stored": stored, "compute": compute, "wide": wide}
     for what, dtype in seen.items():
         assert dtype == means[POLICY[what][0]], what
+
+
+def roundings_and_gain(module, dtype, *inputs, maps=None):
+    """Return a branch's own error in units of u², and its error gain.
+
+    Both are mean squares, relative: of the narrow output against float64,
+    and of the output when the input is off by a hundredth.
+    """
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(4, 64, 128, generator=generator).to(dtype)
+    for p in module.parameters():
+        torch.nn.init.normal_(p, std=p.shape[1] ** -0.5, generator=generator)
+    with torch.no_grad():
+        got = module.to(dtype)(x, *inputs).double()
+        exact = module.double()(x.double(), *inputs)
+        if maps is not None:
+            module(x.double(), *inputs, maps=maps)
+        noise = torch.randn(x.shape, generator=generator).double()
+        moved = module(x.double() * (1 + 0.01 * noise), *inputs)
+    size = exact.norm()
+    own = ((got - exact).norm() / size / unit_roundoff(dtype)) ** 2
+    return own.item(), ((moved - exact).norm() / size / 0.01).item() ** 2
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_each_branch_rounds_as_often_as_the_budget_counts(dtype):
+    """One rounding more or less moves the ratio by a sixth or more."""
+    config = Config(d_model=128, n_heads=8, n_kv_heads=4, d_ff=344)
+    own, gain = roundings_and_gain(SwiGLU(config), dtype)
+    rounded, passed_on = swiglu_error(0.0), swiglu_error(1.0)
+    assert 0.9 < own / rounded < 1.1
+    assert 0.9 < gain / (passed_on - rounded) < 1.1
+    maps = []
+    own, gain = roundings_and_gain(
+        Attention(config), dtype, torch.arange(64), maps=maps
+    )
+    mixes = mixing(*(a.numpy() for a in maps[0]))
+    rounded, passed_on = (attention_error(e, *mixes) for e in (0.0, 1.0))
+    assert 0.85 < own / rounded < 1.02
+    assert 0.9 < gain / (passed_on - rounded) < 1.15
 
 
 @pytest.mark.parametrize("n_layers", [1, 4])
