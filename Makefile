@@ -46,6 +46,11 @@ notebooks: $(READY)
 mutants: $(READY)
 	$(PY) -m autograder mutants
 
+# Everything in autograder/submitted -> gradebook, CSV, feedback.
+grade: $(READY)
+	test -d _build/source || $(PY) -m autograder release
+	$(PY) -m autograder grade
+
 # A small class, right, wrong, damaged and hostile: expected against given.
 sample: $(READY)
 	test -d _build/source || $(PY) -m autograder release

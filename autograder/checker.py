@@ -22,6 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
+import sympy as sp
 import sympy.parsing.sympy_parser as sympy_parser
 
 from autograder import wire, wire_sympy
@@ -67,18 +68,38 @@ def main(fd, user):
 
 
 def guard_sympy():
-    """Keep strings from being evaluated: SymPy's parser calls eval.
+    """Keep text from being run: SymPy's parser and lambdify execute it.
 
     Names and numbers still parse; SymPy needs those for its own units.
     """
-    parse = sympy_parser.parse_expr
+    parse, compile_ = sympy_parser.parse_expr, sp.lambdify
 
-    def guarded(text, *args, **kwargs):
+    def guarded_parse(text, *args, **kwargs):
         if not PLAIN_TEXT.fullmatch(str(text)):
             raise ValueError("SymPy is not given text to parse here")
         return parse(text, *args, **kwargs)
 
-    sympy_parser.parse_expr = guarded
+    def guarded_lambdify(args, expr, *more, **kwargs):
+        if holds_text(expr):
+            raise ValueError("lambdify is not given text here")
+        return compile_(args, expr, *more, **kwargs)
+
+    sympy_parser.parse_expr = guarded_parse
+    sp.lambdify = sp.utilities.lambdify = guarded_lambdify
+    sys.modules["sympy.utilities.lambdify"].lambdify = guarded_lambdify
+
+
+def holds_text(value):
+    """Return whether there is a string anywhere in a nest of containers."""
+    if isinstance(value, str):
+        return True
+    if isinstance(value, dict):
+        value = [*value.keys(), *value.values()]
+    if isinstance(value, np.ndarray):
+        value = value.ravel().tolist()
+    if isinstance(value, list | tuple | set | frozenset):
+        return any(holds_text(part) for part in value)
+    return False
 
 
 class Line:

@@ -64,9 +64,8 @@ def examine(path, course):
     """Return what grading would find in the file at `path`."""
     finding = Finding(str(path))
     try:
-        pieces = rebuild.read_pieces(path)
-        document = rebuild.load_json(path.read_bytes())
-    except rebuild.Unreadable as problem:
+        document = rebuild.read_submission(path)
+    except identity.Unreadable as problem:
         finding.problem = str(problem)
         return finding
     known = identity.released_notebooks(course.released)
@@ -76,8 +75,9 @@ def examine(path, course):
         return finding
     finding.notebook = "/".join(place)
     master = master_of(course, *place)
-    rebuilt = rebuild.rebuild(master, pieces)
-    finding.repairs = rebuilt.repairs + old_release(document, master)
+    pieces, version = rebuild.pieces_of(document), rebuild.version_of(document)
+    rebuilt = rebuild.rebuild(master, pieces, version)
+    finding.repairs = rebuilt.repairs
     stubs = [rebuild.plain(stub) for stub in rebuild.released(master)]
     for cell in rebuilt.notebook.cells:
         if is_solution(cell):
@@ -86,16 +86,6 @@ def examine(path, course):
             known_text = rebuild.plain(cell.source) in stubs
             finding.extra_cells += not known_text
     return finding
-
-
-def old_release(document, master):
-    """Say whether the file was made from another release of the notebook."""
-    given = rebuild.mapping(document.get("metadata")).get("assembled")
-    given = rebuild.mapping(given).get("version")
-    ours = master.metadata.assembled.version
-    if given in (None, ours):
-        return []
-    return [f"made from release {str(given)[:20]}; this course has {ours}"]
 
 
 def state(cell, stubs):

@@ -21,7 +21,14 @@ from nbgrader.utils import is_grade, is_solution
 
 from autograder import Refusal
 from autograder.course import Course
-from autograder.rebuild import names_defined, piece_of, read_pieces, rebuild
+from autograder.rebuild import (
+    names_defined,
+    piece_of,
+    pieces_of,
+    read_submission,
+    rebuild,
+    version_of,
+)
 from autograder.split import Cell, Checker, Limits, run_cells
 
 PRIVATE = (
@@ -80,8 +87,10 @@ class TolerantExporter(NotebookExporter):
         """Read a notebook, a submitted one without believing its form."""
         if not Path(filename).is_relative_to(session.course.submitted):
             return super().from_filename(filename, resources, **kwargs)
+        document = read_submission(filename)
         notebook = nbformat.v4.new_notebook()
-        for piece in read_pieces(filename):
+        notebook.metadata.version = version_of(document)
+        for piece in pieces_of(document):
             make = nbformat.v4.new_markdown_cell
             if piece.code:
                 make = nbformat.v4.new_code_cell
@@ -101,7 +110,8 @@ class RebuildFromMaster(NbGraderPreprocessor):
         master = master_of(
             session.course, names["assignment"], names["notebook"]
         )
-        rebuilt = rebuild(master, [piece_of(cell) for cell in nb.cells])
+        pieces = [piece_of(cell) for cell in nb.cells]
+        rebuilt = rebuild(master, pieces, nb.metadata.get("version"))
         notebook = rebuilt.notebook
         notebook.metadata.grading = {"repairs": rebuilt.repairs}
         return notebook, resources
@@ -144,11 +154,14 @@ def execute(master, notebook, seed):
 
 def split_cells(master, code):
     """Return the cells for the two sides, with the names tests may use."""
-    masters = {c.source for c in master.cells if c.cell_type == "code"}
-    locked = set()
-    for cell in master.cells:
-        if kind_of(cell, masters) == "shared":
-            locked |= names_defined(cell.source)
+    shared = {
+        cell.source
+        for cell in master.cells
+        if cell.cell_type == "code"
+        and not is_solution(cell)
+        and not is_grade(cell)
+    }
+    locked = set().union(*(names_defined(source) for source in shared))
     answers = {
         grade_id(cell): names_defined(cell.source) - locked
         for cell in master.cells
@@ -158,18 +171,18 @@ def split_cells(master, code):
     for place, cell in enumerate(code):
         label = grade_id(cell) or f"cell {place}"
         names = names | answers.get(grade_id(cell), set())
-        kind = kind_of(cell, masters)
+        kind = kind_of(cell, shared)
         cells.append(Cell(kind, cell.source, label, tuple(sorted(names))))
     return cells
 
 
-def kind_of(cell, masters):
+def kind_of(cell, shared):
     """Return the side a cell of the rebuilt notebook belongs to."""
     if is_solution(cell):
         return "answer"
     if is_grade(cell):
         return "test"
-    return "shared" if cell.source in masters else "answer"
+    return "shared" if cell.source in shared else "answer"
 
 
 def grade_id(cell):

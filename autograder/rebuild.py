@@ -15,13 +15,11 @@ import nbformat
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions
 from nbgrader.utils import compute_checksum, is_grade, is_solution
 
+from autograder.identity import Unreadable, parse
+
 MAX_FILE = 20 << 20  # bytes
 MAX_TEXT = 200_000  # characters of one cell
 MAX_CELLS = 1000
-
-
-class Unreadable(Exception):
-    """The submitted file is no notebook; the text says why."""
 
 
 @dataclass
@@ -44,45 +42,27 @@ class Rebuilt:
 # --- reading ----------------------------------------------------------------
 
 
-def read_pieces(path):
-    """Return the student's cells; Unreadable if there are none."""
+def read_submission(path):
+    """Return the submitted file's JSON; Unreadable says why it is none."""
     path = Path(path)
     if path.is_symlink() or not path.is_file():
         raise Unreadable("there is no such file")
     if path.stat().st_size > MAX_FILE:
         raise Unreadable(f"the file is larger than {MAX_FILE >> 20} MiB")
-    return pieces_of(load_json(path.read_bytes()))
-
-
-def load_json(data):
-    """Decode a notebook's bytes, whatever their encoding; check the top."""
-    if not data.strip():
-        raise Unreadable("the file is empty")
-    try:
-        document = json.loads(data.decode(encoding_of(data)))
-    except (ValueError, RecursionError):
-        raise Unreadable("the file is not a notebook (broken JSON)") from None
-    if not isinstance(document, dict):
-        raise Unreadable("the file is not a notebook")
-    return document
-
-
-def encoding_of(data):
-    """Return the encoding that the first bytes announce."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "utf-16"
-    return "utf-8-sig"
+    return parse(path.read_bytes())
 
 
 def pieces_of(document):
     """Return the cells of a notebook's JSON, tolerantly."""
-    cells = document.get("cells")
-    if cells is None and isinstance(document.get("worksheets"), list):
-        sheets = document["worksheets"]
-        cells = [c for s in sheets for c in mapping(s).get("cells", [])]
-    if not isinstance(cells, list):
-        raise Unreadable("the notebook has no cells")
-    return [piece_of(mapping(cell)) for cell in cells[:MAX_CELLS]]
+    cells = document["cells"][:MAX_CELLS]
+    return [piece_of(mapping(cell)) for cell in cells]
+
+
+def version_of(document):
+    """Return the release that the file says it was made from, or None."""
+    ours = mapping(mapping(document.get("metadata")).get("assembled"))
+    version = ours.get("version")
+    return version if isinstance(version, str) else None
 
 
 def mapping(value):
@@ -92,7 +72,7 @@ def mapping(value):
 
 def piece_of(cell):
     """Return one cell as a Piece."""
-    source = cell.get("source", cell.get("input", ""))
+    source = cell.get("source", "")
     if isinstance(source, list):
         source = "".join(line for line in source if isinstance(line, str))
     text = source[:MAX_TEXT] if isinstance(source, str) else ""
@@ -149,11 +129,12 @@ def released(master):
 # --- matching ---------------------------------------------------------------
 
 
-def rebuild(master, pieces):
+def rebuild(master, pieces, version=None):
     """Return the master with the student's answers put in."""
     stubs = released(master)
     slots = [i for i, cell in enumerate(master.cells) if is_solution(cell)]
     job = Job(master, stubs, slots, pieces)
+    job.compare_version(version)
     job.recognise()
     job.fill_by_id()
     job.fill_by_names()
@@ -185,6 +166,14 @@ class Job:
     def title(self, slot):
         """Return the name of a slot for people."""
         return self.master.cells[slot].metadata.nbgrader.grade_id
+
+    def compare_version(self, version):
+        """Tell when the file was made from another release."""
+        ours = self.master.metadata.get("assembled", {}).get("version")
+        if version and ours and version != ours:
+            self.say(
+                f"made from release {version[:20]}; this course has {ours}"
+            )
 
     def recognise(self):
         """Find the pieces that are master cells, by id, else by text."""

@@ -5,6 +5,9 @@ numbers carry anything but further nodes. SymPy's constructors
 evaluate strings they are handed, so none is ever handed one.
 """
 
+import builtins
+import re
+
 import sympy as sp
 from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.functions.elementary.piecewise import ExprCondPair
@@ -62,6 +65,7 @@ PLAIN = {
     )
 }  # fmt: skip
 CLASSES = KEPT | PLAIN
+NAME = re.compile(r"[\w ^{}\\'+*,|/-]+")
 
 
 def is_tree(value):
@@ -155,9 +159,24 @@ def build(name, args):
 
 
 def name_of(text):
-    """Return a name: short text, which no parser will ever see."""
+    """Return a name that is harmless even as source code.
+
+    lambdify writes names into source code and executes it. Without
+    brackets, dots, quotes and the like, no name can call anything.
+    """
     if type(text) is not str or not 0 < len(text) <= 200:
         raise WireError("malformed SymPy name")
+    if not NAME.fullmatch(text):
+        raise WireError("a SymPy name with brackets, dots or quotes")
+    return text
+
+
+def function_name(text):
+    """Return the name of an undefined function, none that Python has."""
+    if not name_of(text).isidentifier() or text.startswith("_"):
+        raise WireError("a SymPy function whose name is no identifier")
+    if hasattr(builtins, text):
+        raise WireError(f"a SymPy function called {text}, as Python's own")
     return text
 
 
@@ -199,7 +218,7 @@ def decode_dummy(parts, budget, depth):
 def decode_applied(parts, budget, depth):
     """Decode an applied undefined function: [name, assumptions, args]."""
     name, facts, *args = parts
-    name = name_of(name)
+    name = function_name(name)
     kind = with_facts(lambda **kw: UndefinedFunction(name, **kw), facts)
     return kind(*(decode(arg, budget, depth + 1) for arg in args))
 

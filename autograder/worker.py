@@ -15,8 +15,9 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
 from autograder import Refusal, course, feedback, gradebook, preprocessors
+from autograder.identity import Unreadable
 from autograder.jobs import FAILED, GRADED, REPAIRED, digest, key_of
-from autograder.rebuild import Unreadable, read_pieces
+from autograder.rebuild import read_submission
 from autograder.split import Limits
 
 LOG = "errors.log"  # in grades/
@@ -89,7 +90,7 @@ def graded(place, job, notebook):
     master = preprocessors.master_of(place, job.assignment, notebook)
     gradebook.reset(place, job.student, job.assignment, notebook)
     path = place.submitted / job.student / job.assignment
-    read_pieces(path / f"{notebook}.ipynb")  # says why, if it cannot be read
+    read_submission(path / f"{notebook}.ipynb")  # says why, if it cannot
     autograde(place, job, notebook)
     path = place.autograded / job.student / job.assignment
     run_notebook = nbformat.read(path / f"{notebook}.ipynb", as_version=4)

@@ -79,7 +79,7 @@ def test_repairs_are_those_of_grading(examine, key, words):
     ("key", "words"),
     [
         ("una-vos", "empty"),
-        ("vic-hale", "not a notebook"),
+        ("vic-hale", "a web page"),
         ("wes-lamb", "none of the notebooks"),
     ],
 )

@@ -42,7 +42,7 @@ def test_a_small_class(tmp_path):
     message = results["bob"]["exercises"][0]["message"]
     assert message == "softmax: the values do not add up."
     assert results["carl"]["status"] == grade.FAILED
-    assert "broken JSON" in results["carl"]["reason"]
+    assert "no longer valid JSON" in results["carl"]["reason"]
 
     with gradebook.opened(course) as book:
         found = book.find_submission("tiny", "alice")

@@ -7,7 +7,8 @@ import pytest
 from small_course import ANSWERS, source_notebook, submission
 
 from autograder import rebuild
-from autograder.rebuild import Unreadable, load_json, pieces_of
+from autograder.identity import Unreadable, parse
+from autograder.rebuild import pieces_of
 
 MASTER = source_notebook()
 STUBS = rebuild.released(MASTER)
@@ -232,28 +233,33 @@ def test_two_versions_of_an_answer_are_joined_in_order():
     ("data", "reason"),
     [
         (b"", "empty"),
-        (b"  \n", "empty"),
-        (b'{"cells": [', "broken JSON"),
-        (b"<!doctype html>", "broken JSON"),
-        (b"[]", "not a notebook"),
-        (b"[" * 100_000, "broken JSON"),
-        (b"\xff\xfe\x00", "broken JSON"),
-        (b"{}", "no cells"),
-        (b'{"cells": 3}', "no cells"),
+        (b'{"cells": [', "cut off"),
+        (b"<!doctype html>", "web page"),
+        (b"[]", "no list of cells"),
+        (b'{"cells": 3}', "no list of cells"),
+        (b"[" * 100_000, "too deep"),
+        (b"\xff\xfe\x00\xd8", "not text"),
     ],
 )
 def test_what_is_no_notebook_says_why(data, reason):
     with pytest.raises(Unreadable, match=reason):
-        pieces_of(load_json(data))
+        pieces_of(parse(data))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_encodings_of_other_editors_are_read(encoding):
     data = nbformat.writes(submission()).encode(encoding)
-    assert is_honest(rebuilt(load_json(data)))
+    assert is_honest(rebuilt(parse(data)))
 
 
 def test_a_link_is_not_followed(tmp_path):
     (tmp_path / "x.ipynb").symlink_to("/etc/passwd")
     with pytest.raises(Unreadable, match="no such file"):
-        rebuild.read_pieces(tmp_path / "x.ipynb")
+        rebuild.read_submission(tmp_path / "x.ipynb")
+
+
+def test_another_release_is_told():
+    pieces = pieces_of(raw(submission()))
+    assert rebuild.rebuild(MASTER, pieces, "1").repairs == []
+    told = rebuild.rebuild(MASTER, pieces, "0").repairs
+    assert told == ["made from release 0; this course has 1"]

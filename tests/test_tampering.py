@@ -7,13 +7,14 @@ is what the split takes away, and what shows that the corpus can fail.
 
 import contextlib
 import resource
+import shutil
 import time
 
 import pytest
 import small_course
 from nbgrader.utils import determine_grade, is_grade, is_solution
 
-from autograder import preprocessors, split
+from autograder import preprocessors, sandbox, split
 from autograder.rebuild import piece_of, rebuild
 
 WRONG = "def softmax(z):\n    return z\nslope = sp.Integer(7)\n"
@@ -421,3 +422,63 @@ def test_opaque_objects_are_no_data(use, session):
     ]
     outcome = split.run_cells(cells, 1, session.checker, session.limits)[2]
     assert not outcome.passed
+
+
+COMMAND = "__import__('os').mknod('/tmp/owned')"
+TEXT = {  # values that become code where a test hands them to SymPy
+    "text for simplify": (repr(COMMAND), "sp.simplify(thing)"),
+    "text for sympify": (repr(COMMAND), "sp.sympify(thing)"),
+    "text for a matrix": (f"[[{COMMAND!r}]]", "sp.Matrix(thing)"),
+    "text for lambdify": (repr(COMMAND), "sp.lambdify((), thing)()"),
+    "list for lambdify": (f"[{COMMAND!r}]", "sp.lambdify((), thing)()"),
+    "text for subs": (repr(COMMAND), "sp.Symbol('a').subs('a', thing)"),
+    "symbol for lambdify": (
+        f"sp.Symbol({COMMAND!r})", "sp.lambdify((), thing)()",
+    ),
+    "symbol in a matrix": (
+        f"sp.Matrix([[sp.Symbol({COMMAND!r})]])", "sp.lambdify((), thing)()",
+    ),
+}  # fmt: skip
+
+
+def owned(thing, use, session):
+    """Return (the verdict on the use, whether the command was run)."""
+    cells = [
+        split.Cell("shared", "import os\nimport sympy as sp", "setup"),
+        split.Cell("answer", f"thing = {thing}", "answer"),
+        split.Cell("test", use, "check", ("thing",)),
+        split.Cell("test", "assert not os.path.exists('/tmp/owned')", "after"),
+    ]
+    outcomes = split.run_cells(cells, 1, session.checker, session.limits)
+    return outcomes[2].passed, not outcomes[3].passed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TEXT)
+def test_text_never_becomes_code_in_the_checker(name, session):
+    assert owned(*TEXT[name], session) == (False, False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "file", "guard", "gone"),
+    [
+        ("text for simplify", "checker.py", "    guard_sympy()\n", ""),
+        ("text for lambdify", "checker.py", "    guard_sympy()\n", ""),
+        (
+            "symbol for lambdify", "wire_sympy.py",
+            "if not NAME.fullmatch(text):", "if False:",
+        ),
+    ],
+)  # fmt: skip
+def test_text_becomes_code_without_its_guard(
+    name, file, guard, gone, session, monkeypatch, tmp_path
+):
+    weak = tmp_path / "autograder"
+    shutil.copytree(sandbox.HERE, weak)
+    text = (weak / file).read_text()
+    assert guard in text
+    (weak / file).write_text(text.replace(guard, gone))
+    monkeypatch.setattr(sandbox, "HERE", weak)
+    with split.warm_checker() as session.checker:
+        assert owned(*TEXT[name], session)[1]

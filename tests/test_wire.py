@@ -170,6 +170,15 @@ HOSTILE = {
         ["sympy", ["Symbol", "x", {"positive": True, "negative": True}]]
     ).encode(),
     "wrong arity": json.dumps(["sympy", ["Pow", SYMBOL]]).encode(),
+    "name that is code": json.dumps(
+        ["sympy", ["Symbol", COMMAND, {}]]
+    ).encode(),
+    "matrix name that is code": json.dumps(
+        ["sympy", ["MatrixSymbol", COMMAND, SYMBOL, SYMBOL]]
+    ).encode(),
+    "function that Python has": json.dumps(
+        ["sympy", ["Applied", "exec", {}, SYMBOL]]
+    ).encode(),
     "Dummy": json.dumps(["sympy", ["Dummy", "d", COMMAND, {}]]).encode(),
 }
 
