@@ -81,3 +81,23 @@ def test_an_identity_stack_leaves_the_gradient_alone():
 def test_an_unknown_placement_is_named():
     with pytest.raises(ValueError, match="sandwich"):
         depth.stack_forward(np.ones((1, 2)), [], rms_pair(), "sandwich")
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_output_drift_follows_the_predicted_size(placement):
+    """Noise of relative size δ on every weight, far below linear's end."""
+    rng, n, d_model, delta = np.random.default_rng(7), 12, 128, 1e-7
+    w, noise = rng.normal(size=(2, n, 3, d_model, d_model))
+    x = rms_pair()[0](rng.normal(size=(16, d_model)))[0]
+    outputs = []
+    for weights in (w, w + delta * noise):
+        branches = [
+            (lambda x, m=m: swiglu_forward(x, *m), None)
+            for m in weights / np.sqrt(d_model)
+        ]
+        stream, _ = depth.stack_forward(x, branches, rms_pair(), placement)
+        outputs.append(rms_pair()[0](stream[-1])[0])
+    drift = depth.root_mean_square(outputs[1] - outputs[0]) / delta
+    square = float(model.drift_square(placement, n, *SWIGLU))
+    # as for the gradient: one standard deviation of the log is √n/16
+    assert abs(np.log(drift / square**0.5)) < np.sqrt(n) / 16
