@@ -29,20 +29,27 @@ def colab_url(theme: dict, notebook: Path) -> str:
 
 
 def point_to_notebook(app, pagename, template, context, doctree) -> None:
-    """Lead a page's buttons to its released notebook, or take them away.
+    """Lead the Colab button of a page with cells to its released notebook.
 
     The theme links a MyST page's own .md, which Colab cannot open.
     """
-    notebook = notebook_of(pagename)
-    groups = context.get("header_buttons", [])
-    launch = [g for g in groups if g.get("label") == "launch-buttons"]
-    if launch and (ROOT / notebook).is_file():
-        (button,) = launch[0]["buttons"]
-        button["url"] = colab_url(app.config.html_theme_options, notebook)
-        download = Path(app.outdir, "_sources", pagename + ".ipynb")
-        shutil.copyfile(ROOT / notebook, download)
-    else:
-        context["header_buttons"] = [g for g in groups if g not in launch]
+    theme = app.config.html_theme_options
+    for group in context.get("header_buttons", []):
+        if group.get("label") == "launch-buttons":
+            (button,) = group["buttons"]
+            button["url"] = colab_url(theme, notebook_of(pagename))
+
+
+def copy_what_no_page_tells(app) -> None:
+    """Copy style and notebooks, which Sphinx skips when no page changed."""
+    static, sources = Path(app.outdir, "_static"), Path(app.outdir, "_sources")
+    shutil.copytree(ROOT / "book/_static", static, dirs_exist_ok=True)
+    for name in runs(app.env):
+        notebook = ROOT / notebook_of(name)
+        if notebook.is_file():
+            shutil.copyfile(notebook, sources / f"{name}.ipynb")
+        else:
+            log.warning("%s has no notebook yet; run make notebooks", name)
 
 
 def switch_thebe_off(app) -> None:
@@ -88,6 +95,7 @@ def on_build_finished(app, exception) -> None:
     """
     if exception is None and app.builder.format == "html":
         print_runs(app)
+        copy_what_no_page_tells(app)
     if exception or app._warncount:
         Path(app.doctreedir, "environment.pickle").unlink(missing_ok=True)
 

@@ -15,7 +15,6 @@ from book._ext.plain_markdown import (
     blocks,
     display_math,
     inline,
-    link,
     parse,
 )
 
@@ -44,19 +43,12 @@ def directive(page: Page, token, line: int) -> str:
     where = f"{page.name}:{line + 1}"
     handlers: dict[str, Callable[[], str]] = {
         "admonition": lambda: admonition(page, argument, opts, body, line),
-        "dropdown": lambda: details(argument, parse(page, body, line)),
         "math": lambda: math(page, argument, opts, body, where),
         "literalinclude": lambda: listing(page, argument, opts, where),
         "figure": lambda: figure(page, argument, opts, body, where, line),
         "image": lambda: picture(page, argument, opts, where),
-        "glue:figure": lambda: glued(page, argument, opts, body, where, line),
         "code-block": lambda: f"```{argument}\n{body}\n```",
-        "table": lambda: table(page, argument, body, line),
         "list-table": lambda: list_table(page, argument, opts, body, where),
-        "div": lambda: parse(page, body, line),
-        "grid": lambda: parse(page, body, line),
-        "grid-item-card": lambda: card(page, argument, opts, body, line),
-        "tableofcontents": lambda: "",
     }
     if name in ADMONITIONS:
         title = "See also" if name == "seealso" else name.capitalize()
@@ -131,11 +123,6 @@ def figure(page, argument, opts, body, where, line) -> str:
     return picture(page, argument, opts, where) + "\n\n" + caption
 
 
-def glued(page, argument, opts, body, where, line) -> str:
-    """The caption of a figure that a cell above has drawn."""
-    return numbered_caption(page, parse(page, body, line))
-
-
 def numbered_caption(page: Page, caption: str) -> str:
     """Fig. 1.2 and the caption."""
     if not caption:
@@ -158,7 +145,7 @@ def figure_labels(page: Page, text: str) -> Iterator[str]:
         drawn = (opts.get("mystnb") or {}).get("figure") or {}
         if name == "code-cell" and drawn.get("caption"):
             yield drawn.get("name", "")
-        elif name in ("figure", "glue:figure") and body.strip():
+        elif name == "figure" and body.strip():
             yield opts.get("name", "")
         elif name != "code-cell":
             yield from figure_labels(page, body)
@@ -177,26 +164,6 @@ def picture(page, argument, opts, where) -> str:
     return f"![{alt}](data:image/{kinds[path.suffix]};base64,{data})"
 
 
-def table(page: Page, title: str, body: str, line: int) -> str:
-    """A Markdown table below its title."""
-    where = f"{page.name}:{line + 1}"
-    return bold(page, title, where) + parse(page, body, line)
-
-
-def bold(page: Page, text: str, where: str) -> str:
-    """A table's title on a line of its own."""
-    return f"**{inline(page, text, where)}**\n\n" if text else ""
-
-
-def card(page, argument, opts, body, line) -> str:
-    """A card of the landing page: a title and a short text."""
-    where = f"{page.name}:{line + 1}"
-    title = inline(page, argument, where)
-    if "link" in opts:
-        title = link(page, argument, str(opts["link"]), where)
-    return f"**{title}**\n\n{parse(page, body, line)}"
-
-
 def list_table(page, argument, opts, body, where) -> str:
     """A list-table of one-line cells as a Markdown table."""
     rows = [
@@ -208,4 +175,5 @@ def list_table(page, argument, opts, body, where) -> str:
         raise ChapterError(f"{where}: the rows of this list-table differ")
     head, *rest = ["| " + " | ".join(row) + " |" for row in rows]
     rule = "|" + " --- |" * len(rows[0])
-    return bold(page, argument, where) + "\n".join([head, rule, *rest])
+    title = f"**{inline(page, argument, where)}**\n\n" if argument else ""
+    return title + "\n".join([head, rule, *rest])
