@@ -81,3 +81,34 @@ def pair_slices(d_k: int, pairing: str) -> tuple[slice, slice]:
     raise ValueError(
         f"pairing is {pairing!r}; it must be 'half' or 'interleaved'"
     )
+
+
+def half_from_interleaved(
+    weight: Inexact[ndarray, "D C"], n_heads: int
+) -> Inexact[ndarray, "D C"]:
+    """Reorder the columns of wq or wk for the half-split pairing.
+
+    In each head, columns 2i and 2i + 1 move to i and i + K/2. wv and wo
+    stay as they are. Raises ValueError if the columns are no whole pairs.
+    """
+    check_pairs(weight, n_heads)
+    pairs = weight.reshape(len(weight), n_heads, -1, 2)  # (D, H, K/2, 2)
+    return pairs.swapaxes(-1, -2).reshape(weight.shape)
+
+
+def interleaved_from_half(
+    weight: Inexact[ndarray, "D C"], n_heads: int
+) -> Inexact[ndarray, "D C"]:
+    """Undo `half_from_interleaved`; the same errors."""
+    check_pairs(weight, n_heads)
+    halves = weight.reshape(len(weight), n_heads, 2, -1)  # (D, H, 2, K/2)
+    return halves.swapaxes(-1, -2).reshape(weight.shape)
+
+
+def check_pairs(weight: ndarray, n_heads: int) -> None:
+    """Raise ValueError unless every head's columns come in pairs."""
+    if n_heads < 1 or weight.shape[1] % (2 * n_heads):
+        raise ValueError(
+            f"{weight.shape[1]} columns are no {n_heads} heads of whole "
+            "pairs; pass H for wq and G for wk"
+        )
