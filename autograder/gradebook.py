@@ -1,7 +1,6 @@
 """The gradebook: filled once and serially, reset before a regrade."""
 
 import contextlib
-import datetime
 import os
 import sqlite3
 import sys
@@ -12,6 +11,7 @@ import nbformat
 import sqlalchemy
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import SaveCells
+from nbgrader.utils import parse_utc
 
 from autograder import Refusal
 
@@ -86,13 +86,27 @@ def prepare(course, assignment, students):
         for student in students:
             book.update_or_create_student(student)
             book.update_or_create_submission(
-                assignment, student, timestamp=now()
+                assignment,
+                student,
+                timestamp=handed_in(course, student, assignment),
             )
 
 
-def now():
-    """Return the moment as nbgrader stores it: UTC, without a zone."""
-    return datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+def handed_in(course, student, assignment):
+    """Return the moment in timestamp.txt, UTC without a zone, or None.
+
+    nbgrader calls a submission graded only if this is what it stored.
+    """
+    path = course.submitted / student / assignment / "timestamp.txt"
+    try:
+        return parse_utc(path.read_text().strip())
+    except FileNotFoundError:
+        return None
+    except (ValueError, OverflowError):
+        raise Refusal(
+            f"{path} holds no moment; write one such as "
+            "2026-03-01 12:00:00 UTC, or remove the file"
+        ) from None
 
 
 def enter_cells(course, assignment, path):

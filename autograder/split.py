@@ -185,6 +185,7 @@ class Checker:
     server: Box | None = None
     line: Box | None = None
     done: list[dict] = field(default_factory=list)
+    word: bytes = b"N"  # T: the tests need torch
 
     def fresh(self):
         """Fork a child with nothing in it; the former one is ended."""
@@ -196,14 +197,16 @@ class Checker:
             self.line.sock.close()
         ours, theirs = socket.socketpair()
         self.server.sock.setblocking(True)
-        socket.send_fds(self.server.sock, [b"F"], [theirs.fileno()])
+        socket.send_fds(self.server.sock, [self.word], [theirs.fileno()])
         theirs.close()
         ours.setblocking(False)
         self.line = Box(self.server.process, ours)
 
-    def begin(self):
-        """Forget the former notebook."""
+    def begin(self, cells):
+        """Forget the former notebook; be ready for this one's cells."""
         self.done = []
+        needs_torch = any("import torch" in cell.source for cell in cells)
+        self.word = b"T" if needs_torch else b"N"
         self.fresh()
 
     def judge(self, task, student, seconds):
@@ -264,7 +267,7 @@ def run_cells(cells, seed, checker, limits=Limits(), unsafe=False):
     """Run a notebook's code cells in order; return one Outcome each."""
     clock = Clock(limits)
     student = Student(clock, unsafe)
-    checker.begin()
+    checker.begin(cells)
     try:
         return [
             run_one(cell, seed + place, student, checker)

@@ -51,7 +51,7 @@ def grade_one(task):
         result |= graded(place, job, notebook)
     except (Unreadable, Refusal) as problem:
         result |= failed(place, job, notebook, str(problem))
-    except Exception as problem:  # one notebook never stops the batch
+    except (Exception, SystemExit) as problem:  # nbgrader exits at times
         log_error(place, job, notebook)
         reason = f"the grader failed ({type(problem).__name__}), see {LOG}"
         result |= failed(place, job, notebook, reason)

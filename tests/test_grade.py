@@ -12,11 +12,21 @@ from pathlib import Path
 
 import pytest
 import small_course
+from nbgrader.apps import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
 from small_course import ANSWERS, submission
+from traitlets.config import Config
 
-from autograder import export, grade, gradebook, sandbox, worker
+from autograder import (
+    export,
+    grade,
+    gradebook,
+    preprocessors,
+    sandbox,
+    worker,
+)
 from autograder.__main__ import main
-from autograder.course import ROOT
+from autograder.course import ROOT, configure
 
 
 def score_of(result):
@@ -88,6 +98,11 @@ BAD = {
     ),
     "locked gradebook": (["grade"], lock, "locked by another program"),
     "damaged gradebook": (["grade"], damage, "damaged"),
+    "no moment": (
+        ["grade"],
+        lambda c: (c.submitted / "alice/tiny/timestamp.txt").write_text("?"),
+        "holds no moment",
+    ),
     "odd folder": (
         ["grade"], lambda c: (c.submitted / "*" / "tiny").mkdir(parents=True),
         "cannot be a student's",
@@ -105,7 +120,7 @@ def test_bad_input_gets_one_sentence(name, tmp_path, capsys):
     assert told in err
     assert err.startswith("autograder: ")
     assert err.count("\n") == 1
-    if held:
+    if isinstance(held, sqlite3.Connection):
         held.close()
 
 
@@ -232,6 +247,15 @@ def test_nbgraders_own_command_goes_the_same_way(tmp_path):
     assert done.returncode == 0, done.stderr
     with gradebook.opened(course) as book:
         assert book.find_submission("tiny", "alice").score == 4
+    (seen,) = formgrader_sees(course)
+    assert (seen["autograded"], seen["score"]) == (True, 4)
+
+
+def formgrader_sees(course):
+    """Return what nbgrader's pages list for the assignment."""
+    config = preprocessors.configure_autograde(configure(Config(), course))
+    folders = CourseDirectory(config=config)
+    return NbGraderAPI(folders, config=config).get_submissions("tiny")
 
 
 def test_a_spreadsheet_runs_nothing():
