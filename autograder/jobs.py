@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from autograder import Refusal
 
-NAME = re.compile(r"[\w][\w.@+' -]*")  # of a student
+GLOB = re.compile(r"[*?{}\[\]]")  # nbgrader takes these for patterns
 GRADED, REPAIRED, FAILED = "graded", "graded with repairs", "failed"
 
 
@@ -44,7 +44,11 @@ def find_jobs(place, assignments=(), students=None):
                 f"there is no assignment {assignment!r}; there is "
                 f"{', '.join(known) or 'none'}"
             )
-    everyone = sorted(p.name for p in place.submitted.iterdir() if p.is_dir())
+    everyone = sorted(
+        path.name
+        for path in place.submitted.iterdir()
+        if path.is_dir() and not path.name.startswith(".")
+    )
     for student in students or ():
         if student not in everyone:
             raise Refusal(f"nothing was submitted by {student!r}")
@@ -62,10 +66,10 @@ def find_jobs(place, assignments=(), students=None):
 def job_of(place, student, assignment):
     """Return the job of one submission folder."""
     folder = place.submitted / student / assignment
-    if not NAME.fullmatch(student):
+    if GLOB.search(student):
         raise Refusal(
             f"the folder name {str(folder)!r} cannot be a student's; rename "
-            "it (letters, digits, . _ @ + - and blanks)"
+            "it without * ? { } [ ]"
         )
     names = sorted(p.stem for p in folder.glob("*.ipynb"))
     return Job(student, assignment, tuple(names))

@@ -16,6 +16,7 @@ from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions
 from nbgrader.utils import compute_checksum, is_grade, is_solution
 
 from autograder.identity import Unreadable, parse
+from autograder.split import clean
 
 MAX_FILE = 20 << 20  # bytes
 MAX_TEXT = 200_000  # characters of one cell
@@ -75,7 +76,7 @@ def piece_of(cell):
     source = cell.get("source", "")
     if isinstance(source, list):
         source = "".join(line for line in source if isinstance(line, str))
-    text = source[:MAX_TEXT] if isinstance(source, str) else ""
+    text = clean(source[:MAX_TEXT]) if isinstance(source, str) else ""
     tags = mapping(mapping(cell.get("metadata")).get("nbgrader"))
     grade_id = tags.get("grade_id")
     known = grade_id if isinstance(grade_id, str) else None

@@ -49,6 +49,14 @@ class Outcome:
     printed: str = ""
     error: dict | None = None
 
+    def __post_init__(self):
+        self.message, self.printed = clean(self.message), clean(self.printed)
+
+
+def clean(text):
+    """Return the text without halves of characters, which no file takes."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
 
 class Clock:
     """The notebook's deadline, and those of cells below it."""
@@ -159,7 +167,9 @@ def report(payload):
         return Outcome(True, printed=printed)
     if not isinstance(error, dict):
         return broken
-    error = {key: str(error.get(key) or "")[:600] for key in ERROR_PARTS}
+    error = {
+        key: clean(str(error.get(key) or ""))[:600] for key in ERROR_PARTS
+    }
     message = f"{error['type']}: {error['text']}".rstrip(": ")
     return Outcome(False, message, printed=printed, error=error)
 

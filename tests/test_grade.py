@@ -261,3 +261,14 @@ def formgrader_sees(course):
 def test_a_spreadsheet_runs_nothing():
     assert export.harmless("=1+1") == "'=1+1"
     assert export.harmless(-1.0) == -1.0
+
+
+@pytest.mark.slow
+def test_halves_of_characters_are_graded_too(tmp_path):
+    code = 'print("\\ud800")\nraise ValueError("\\ud800")'
+    document = json.loads(json.dumps(submission({"softmax": code})))
+    document["cells"][-1]["source"] = "Because \ud800."
+    data = json.dumps(document).encode()
+    course = small_course.make(tmp_path, alice=data)
+    (result,) = grade.grade(course)
+    assert (result["status"], result["reason"]) == ("graded", "")
