@@ -10,6 +10,9 @@
 # Grading tries other inputs as well: write functions that use their
 # arguments, not numbers read off the small case. Cells that are not
 # yours to fill are locked; add cells of your own wherever you like.
+#
+# When you are done, download the notebook (in Colab: File, Download,
+# Download .ipynb) and hand in that file.
 
 # %% nbgrader={"grade_id": "setup", "locked": true}
 import numpy as np
@@ -47,8 +50,11 @@ from autograder.checks import (
 # $(0, \tfrac12, \tfrac12)$, and `lowered` with $t=\log2$ is
 # $(\tfrac15, \tfrac25, \tfrac25)$.
 #
-# <details><summary>Hint</summary>Which terms of the sum in the denominator
-# change?</details>
+# <details><summary>Hint</summary>
+#
+# Which terms of the sum in the denominator change?
+#
+# </details>
 
 # %% nbgrader={"grade_id": "pressed-weights", "solution": true}
 def lowered(z, j, t):
@@ -191,9 +197,13 @@ for n, j in ((3, 1), (4, 0), (4, 3)):
 # give $s=\log 18$. The output without a sink has norm 1, and
 # $p_{\text{sink}}=18/20$ leaves a tenth of it.
 #
-# <details><summary>Hint</summary>Write $o$ as $(1-p_{\text{sink}})$ times
-# the output of the head without its sink. Then solve for $s$, and mind
-# logits as large as 1000.</details>
+# <details><summary>Hint</summary>
+#
+# Write $o$ as $(1-p_{\text{sink}})$ times the output of the head
+# without its sink. Then solve for $s$, and mind logits as large as
+# 1000.
+#
+# </details>
 
 # %% nbgrader={"grade_id": "sink-logit", "solution": true}
 def sink_logit(z, values, budget):
@@ -298,9 +308,13 @@ for shift in (0.0, -3.0, 1000.0):
 # A small case: `sink_softmax(np.array([[0.0, -np.inf]]), 0.0)` is
 # `[[0.5, 0.0]]`.
 #
-# <details><summary>Hint</summary>Which number can you subtract from all the
-# exponents so that none overflows, and the denominator never vanishes? Mind
-# that $e^s$ is one of the terms.</details>
+# <details><summary>Hint</summary>
+#
+# Which number can you subtract from all the exponents so that none
+# overflows, and the denominator never vanishes? Mind that $e^s$ is one
+# of the terms.
+#
+# </details>
 
 # %% nbgrader={"grade_id": "sink-softmax", "solution": true}
 def sink_softmax(scores, s):
@@ -428,8 +442,11 @@ check_array(answer, right, "sink_softmax", rtol=1e-9)
 # A small case: for `L = 1`, Pre-LN gives $t+2t^2+t^3$. One path meets the
 # final normalization alone, two meet two, and one meets three.
 #
-# <details><summary>Hint</summary>What does one sublayer multiply the
-# polynomial by?</details>
+# <details><summary>Hint</summary>
+#
+# What does one sublayer multiply the polynomial by?
+#
+# </details>
 
 # %% nbgrader={"grade_id": "path-polynomial", "solution": true}
 def path_polynomial(placement, L, t):

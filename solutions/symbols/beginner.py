@@ -10,6 +10,9 @@
 # Grading tries other inputs as well: write functions that use their
 # arguments, not numbers read off the small case. Cells that are not
 # yours to fill are locked; add cells of your own wherever you like.
+#
+# When you are done, download the notebook (in Colab: File, Download,
+# Download .ipynb) and hand in that file.
 
 # %% nbgrader={"grade_id": "setup", "locked": true}
 import numpy as np
@@ -42,9 +45,13 @@ from autograder.checks import (
 # A small case: for two logits $a$ and $b$, with $p=e^a/(e^a+e^b)$, the
 # answer is $\begin{pmatrix}p(1-p)&-p(1-p)\\-p(1-p)&p(1-p)\end{pmatrix}$.
 #
-# <details><summary>Hint</summary>The denominator holds every logit, so
-# every weight moves when one logit does. Each row must add up to
-# zero: the weights always add up to one.</details>
+# <details><summary>Hint</summary>
+#
+# The denominator holds every logit, so every weight moves when one
+# logit does. Each row must add up to zero: the weights always add up to
+# one.
+#
+# </details>
 
 # %% nbgrader={"grade_id": "softmax-jacobian", "solution": true}
 def softmax_jacobian(z):
@@ -118,9 +125,12 @@ for n in (3, 4):
 # `v = [1, 0]`, $r$ is $\sqrt{12.5}$ and the answer is
 # `[0.18101934, -0.27152900]`.
 #
-# <details><summary>Hint</summary>Differentiate $x_i\cdot r^{-1}$ as a
-# product. With $\hat x=x/r$, the second term is a multiple of
-# $\hat x$.</details>
+# <details><summary>Hint</summary>
+#
+# Differentiate $x_i\cdot r^{-1}$ as a product. With $\hat x=x/r$, the
+# second term is a multiple of $\hat x$.
+#
+# </details>
 
 # %% nbgrader={"grade_id": "rms-norm-push", "solution": true}
 def rms_norm_push(x, gain, eps, v):
@@ -221,9 +231,12 @@ for D in (3, 5, 8):
 # A small case: with all branches taken out, `J = (0, 0, 0)`, Post-LN
 # gives `N[2]*N[1]*N[0]`, and Pre-LN gives `1`.
 #
-# <details><summary>Hint</summary>Write $\partial x_l/\partial x_{l-1}$
-# for one layer. The chain rule puts the last layer's factor on the
-# left.</details>
+# <details><summary>Hint</summary>
+#
+# Write $\partial x_l/\partial x_{l-1}$ for one layer. The chain rule
+# puts the last layer's factor on the left.
+#
+# </details>
 
 # %% nbgrader={"grade_id": "gradients", "solution": true}
 def post_ln_gradient(J, N):
@@ -368,8 +381,12 @@ check_expression(
 # A small case: `norms_met("pre", 1, 1, True)` is `(1, 2)`. The skip meets
 # the final normalization alone; the branch meets its own as well.
 #
-# <details><summary>Hint</summary>Which Jacobians are common to all the
-# terms, and which stand beside a $J$?</details>
+# <details><summary>Hint</summary>
+#
+# Which Jacobians are common to all the terms, and which stand beside a
+# $J$?
+#
+# </details>
 
 # %% nbgrader={"grade_id": "norms-met", "solution": true}
 def norms_met(placement, n_layers, sublayers, final_norm):

@@ -10,6 +10,9 @@
 # Grading tries other inputs as well: write functions that use their
 # arguments, not numbers read off the small case. Cells that are not
 # yours to fill are locked; add cells of your own wherever you like.
+#
+# When you are done, download the notebook (in Colab: File, Download,
+# Download .ipynb) and hand in that file.
 
 # %% nbgrader={"grade_id": "setup", "locked": true}
 import numpy as np
@@ -54,9 +57,12 @@ from autograder.checks import (
 # A small case: for `q = (1, 0)` and `k = (0, 1)`, `relative_score` is
 # `sin(delta)`, and for `q = k = (1, 0)` it is `cos(delta)`.
 #
-# <details><summary>Hint</summary>One pair at a time: collect the terms of
-# the dot product that multiply $\cos m\theta\cos n\theta$ and so on, then
-# use the addition formulas.</details>
+# <details><summary>Hint</summary>
+#
+# One pair at a time: collect the terms of the dot product that multiply
+# $\cos m\theta\cos n\theta$ and so on, then use the addition formulas.
+#
+# </details>
 
 # %% nbgrader={"grade_id": "relative-score", "solution": true}
 def rotated_score(q, k, m, n, base):
@@ -249,9 +255,13 @@ for K in (2, 4, 6):
 # `[[0.5403, 0.8415, 0, 0]]` interleaved and `[[0.5403, 0, 0.8415, 0]]`
 # half (rounded here).
 #
-# <details><summary>Hint</summary>Compute the cosines and sines once, with
-# shape `(T, K/2)`. The two pairings differ only in how you take the
-# pairs out of `x` and put them back.</details>
+# <details><summary>Hint</summary>
+#
+# Compute the cosines and sines once, with shape `(T, K/2)`. The two
+# pairings differ only in how you take the pairs out of `x` and put them
+# back.
+#
+# </details>
 
 # %% nbgrader={"grade_id": "rotate", "solution": true}
 def rotate(x, positions, base, pairing):
@@ -429,9 +439,13 @@ for T, K, base in ((3, 4, 100.0), (5, 6, 10_000.0)):
 # `dy = [[1, 0, 0]]` give `dx = [[0.06804, -0.13608, 0.06804]]`,
 # `dgain = [-1.22474, 0, 0]` and `dbias = [1, 0, 0]`, rounded.
 #
-# <details><summary>Hint</summary>Moving every $x_i$ of a row by the same
-# amount changes nothing, and with ε = 0 neither does stretching the row
-# about its mean. So `dx` is orthogonal to two directions.</details>
+# <details><summary>Hint</summary>
+#
+# Moving every $x_i$ of a row by the same amount changes nothing, and
+# with ε = 0 neither does stretching the row about its mean. So `dx` is
+# orthogonal to two directions.
+#
+# </details>
 
 # %% nbgrader={"grade_id": "layer-norm-backward", "solution": true}
 def layer_norm_backward(dy, x, gain, eps):
@@ -598,8 +612,12 @@ for T, D, eps in ((4, 5, 0.5), (3, 8, 1e-5)):
 # A small case: with $\chi_f=\chi_J=1$ and $n=2$, Post-LN gives 1 and Pre-LN
 # gives $\sqrt3$.
 #
-# <details><summary>Hint</summary>By what does one sublayer multiply the
-# squared gradient norm? In Pre-LN the answer depends on $l$.</details>
+# <details><summary>Hint</summary>
+#
+# By what does one sublayer multiply the squared gradient norm? In Pre-
+# LN the answer depends on $l$.
+#
+# </details>
 
 # %% nbgrader={"grade_id": "gradient-ratio", "solution": true}
 def gradient_ratio(placement, chi_f, chi_j, n):
