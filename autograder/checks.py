@@ -70,14 +70,16 @@ def check_number(got, want, name, rtol=1e-9, mistakes=()):
     if isinstance(got, (bool, np.bool_)) or not isinstance(got, scalar):
         raise Mistake(f"{name} is {_kind(got)}; return one real number.")
     got = float(got)
-    if np.isnan(got):
-        raise Mistake(f"{name} is NaN: something divides 0 by 0 or takes "
-                      "the logarithm of a negative number.")
     if _same_number(got, want, rtol):
         return
     for wrong, message in mistakes:
         if _same_number(got, wrong, rtol):
             raise Mistake(f"{name}: {message}")
+    if np.isnan(got):
+        raise Mistake(f"{name} is NaN: something divides 0 by 0 or takes "
+                      "the logarithm of a negative number.")
+    if _same_number(got, want, 1e-3):
+        raise Mistake(_too_coarse(name, abs(got / want - 1), rtol))
     raise Mistake(f"{name} is {got:.6g}, which is not right.")
 
 
@@ -97,7 +99,8 @@ def check_array(got, want, name, rtol=1e-6, dtype=None, mistakes=()):
     if len(bad):
         raise Mistake(
             f"{name} is {got[tuple(bad[0])]} at {_index(bad[0])}; every "
-            "entry must be finite."
+            "entry must be finite. Does an exponential overflow, or is 0 "
+            "divided by 0?"
         )
     if _close(got, want, rtol):
         return
@@ -147,6 +150,7 @@ def _refuse_none(got, name):
 def _kind(got):
     names = {"str": "a string", "list": "a list", "tuple": "a tuple",
              "dict": "a dictionary", "bool": "True or False",
+             "int": "a whole number",
              "Remote": "a function or another object that is no data",
              "float": "a float", "complex": "a complex number",
              "ndarray": "a NumPy array"}
@@ -197,9 +201,16 @@ def _close(got, want, rtol):
 
 
 def _same_number(got, want, rtol):
-    if np.isinf(want) or np.isinf(got):
-        return bool(got == want)
+    if not (np.isfinite(want) and np.isfinite(got)):
+        return bool(got == want or (np.isnan(want) and np.isnan(got)))
     return bool(abs(got - want) <= rtol * max(abs(want), 1e-300))
+
+
+def _too_coarse(name, error, rtol):
+    return (
+        f"{name} is close, but not close enough: its relative error is "
+        f"{error:.0e}, and {rtol:.0e} is asked for."
+    )
 
 
 def _array_difference(got, want, name, rtol):
@@ -208,6 +219,8 @@ def _array_difference(got, want, name, rtol):
     if got.ndim == 2 and _close(got.T, want, rtol):
         return f"{name} is transposed."
     scale = np.max(np.abs(want))
+    if scale > 0 and _close(got, want, 2e-3):
+        return _too_coarse(name, np.max(np.abs(got - want)) / scale, rtol)
     wrong = np.abs(got - want) > rtol * (scale if scale > 0 else 1.0)
     first = tuple(np.argwhere(wrong)[0])
     norm = np.vdot(got, got)

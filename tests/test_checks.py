@@ -42,7 +42,8 @@ WANT = np.array([[0.5, 0.25], [0.125, 1.0]])
         (-WANT, "has the wrong sign"),
         (WANT.T.copy(), "is transposed"),
         (2 * WANT, "right up to a constant factor"),
-        (WANT + np.diag([0, 1e-4]), r"wrong in 1 of 4 .* \[1, 1\]"),
+        (WANT + np.diag([0, 0.1]), r"wrong in 1 of 4 .* \[1, 1\]"),
+        (WANT + np.diag([0, 1e-4]), "close enough: .* is 1e-04, and 1e-06"),
         (WANT**2, "squares every entry"),
     ],
 )
@@ -84,6 +85,7 @@ def test_a_mistake_that_equals_the_right_answer_never_fires():
         (float("inf"), "is inf, which is not right"),
         (-2.0, "the sign is wrong"),
         (2.1, "is 2.1, which is not right"),
+        (2.000002, "its relative error is 1e-06, and 1e-09 is asked for"),
     ],
 )
 def test_a_wrong_number_is_named(got, words):

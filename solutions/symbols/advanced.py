@@ -87,6 +87,8 @@ check_expression(
         (sp.Matrix([third / 2, third, third]), "these no longer add up to "
          "1: softmax divides by the new sum."),
         (sp.Matrix([2, 1, 1]) / 4, "this raises the logit instead."),
+        (sp.Matrix([2, 2, 1]) / 5, "this lowers another logit: j counts "
+         "from 0."),
     ],
 )
 check_expression(
@@ -230,6 +232,7 @@ check_number(
          "logarithm of the sum of their exponentials."),
         (np.log(20.0), "the sink needs the weight 1 - budget/norm; this "
          "leaves out the 1."),
+        (0.9, "this is the weight of the sink; return its logit."),
     ],
 )
 
@@ -273,6 +276,8 @@ for shift in (0.0, -3.0, 1000.0):
              "Euclidean, not the sum of absolute values."),
             (lse + np.log((norm / budget) ** 2 - 1), "take the root: the "
              "norm, not its square."),
+            (np.nan, "large logits overflow; subtract the largest before "
+             "the exponentials."),
             (np.inf, "large logits overflow; subtract the largest before "
              "the exponentials."),
         ],
@@ -281,6 +286,8 @@ for shift in (0.0, -3.0, 1000.0):
         sink_logit(z.copy(), values.copy(), 1.5 * norm),
         -np.inf,
         "sink_logit of a head within its budget",
+        mistakes=[(np.nan, "every sink logit will do here, so there is no "
+                   "equation to solve: return -np.inf.")],
     )
 ### END HIDDEN TESTS
 

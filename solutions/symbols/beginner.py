@@ -268,6 +268,7 @@ check_expression(
         (1, "no normalization is left, but Post-LN normalizes the sum, so "
          "the skip meets it too."),
         (0, "the skip is missing: x itself passes each layer as well."),
+        (N[1] * N[0], "the third layer is missing."),
     ],
 )
 check_expression(
@@ -418,7 +419,7 @@ for kind, layers, per_layer, last in cases:
     counts = norms_met(kind, layers, per_layer, bool(last))
     check_tuple(counts, ("fewest", "most"), "norms_met(...)")
     every = layers * per_layer
-    name = f"with {kind}-LN, {layers} layers of {per_layer} sublayer(s), " + (
+    name = f"with {kind.capitalize()}-LN, {layers} layers of {per_layer} sublayer(s), " + (
         "a final norm" if last else "no final norm"
     )
     last_missing = "the final normalization is not counted."

@@ -327,6 +327,10 @@ for T, K, base in ((3, 4, 100.0), (5, 6, 10_000.0)):
     to_half = [j for i in range(K // 2) for j in (i, i + K // 2)]
     back = np.argsort(to_half)
     right = turned(x, at, stated)
+    angles = at[:, None] * base ** stated(np.arange(K // 2), K)
+    reread = right.copy()
+    reread[:, 1::2] = right[:, ::2] * np.sin(angles)
+    reread[:, 1::2] += x[:, 1::2] * np.cos(angles)
     check_array(
         rotate(x.copy(), at.copy(), base, "interleaved"),
         right,
@@ -352,6 +356,8 @@ for T, K, base in ((3, 4, 100.0), (5, 6, 10_000.0)):
              "frequency 1."),
             (turned(x, at, lambda i, K: 2 * i / K), "the exponent of base "
              "has the wrong sign."),
+            (reread, "the second channel of a pair is computed from the "
+             "first after that was turned; keep the old one."),
             (right[:, [*range(0, K, 2), *range(1, K, 2)]], "the channels "
              "come back in another order: pair i belongs at 2i, 2i + 1."),
         ],
@@ -383,6 +389,10 @@ for T, K, base in ((3, 4, 100.0), (5, 6, 10_000.0)):
     to_half = [j for i in range(K // 2) for j in (i, i + K // 2)]
     split = [*range(0, K, 2), *range(1, K, 2)]
     right = halves(x, at, stated)
+    angles = at[:, None] * base ** stated(np.arange(K // 2), K)
+    again = right[:, : K // 2] * np.sin(angles)
+    again += x[:, K // 2:] * np.cos(angles)
+    reread = np.concatenate([right[:, : K // 2], again], -1)
     as_pairs = halves(x[:, split], at, stated)[:, np.argsort(split)]
     check_array(
         rotate(x.copy(), at.copy(), base, "half"),
@@ -408,6 +418,8 @@ for T, K, base in ((3, 4, 100.0), (5, 6, 10_000.0)):
              "frequency 1."),
             (halves(x, at, lambda i, K: 2 * i / K), "the exponent of base "
              "has the wrong sign."),
+            (reread, "the second channel of a pair is computed from the "
+             "first after that was turned; keep the old one."),
             (right[:, to_half], "the channels come back in another order: "
              "pair i belongs at i, i + K/2."),
         ],
@@ -510,6 +522,9 @@ for T, D, eps in ((4, 5, 0.5), (3, 8, 1e-5)):
     rms = np.sqrt((x**2).mean(-1, keepdims=True) + eps)
     h = x / rms
     right = dx_of(x, g, eps)
+    whole = np.sqrt(x.var() + eps)
+    flat = (x - x.mean()) / whole
+    joint = (g - g.mean() - flat * (g * flat).mean()) / whole
     grads = layer_norm_backward(dy.copy(), x.copy(), gain.copy(), eps)
     check_tuple(grads, ("dx", "dgain", "dbias"), "layer_norm_backward(...)")
     check_array(
@@ -536,6 +551,7 @@ for T, D, eps in ((4, 5, 0.5), (3, 8, 1e-5)):
             (dx_of(x, g, outside=eps), "eps stands outside the root; it "
              "belongs inside."),
             (dx_of(x, g), "eps is ignored."),
+            (joint, "each row has its own mean and variance."),
             ((g - h * (g * h).mean(-1, keepdims=True)) / rms, "this is "
              "RMSNorm's backward pass: LayerNorm subtracts the mean."),
         ],

@@ -109,7 +109,7 @@ def pressed(z, j):
 
 
 # %% wrong: token j counted from 1
-# loses 6: is wrong in
+# loses 6: j counts from 0
 def lowered(z, j, t):
     e = z.applyfunc(sp.exp).as_mutable()
     e[j - 1] *= sp.exp(-t)

@@ -78,7 +78,7 @@ def sink_logit(z, values, budget):
 
 
 # %% wrong: exponentials without a shift
-# loses 4: logits near 1000
+# loses 4: large logits overflow
 def sink_logit(z, values, budget):
     with np.errstate(all="ignore"):
         e = np.exp(z)
@@ -89,7 +89,7 @@ def sink_logit(z, values, budget):
 
 
 # %% wrong: no answer for a head within its budget
-# loses 4: of a head within its budget is NaN
+# loses 4: return -np.inf
 def sink_logit(z, values, budget):
     p = np.exp(z - z.max())
     norm = np.linalg.norm(p @ values / p.sum())
@@ -99,7 +99,7 @@ def sink_logit(z, values, budget):
 
 
 # %% wrong: the weight, not the logit
-# loses 5: is not right
+# loses 5: return its logit
 def sink_logit(z, values, budget):
     p = np.exp(z - z.max())
     norm = np.linalg.norm(p @ values / p.sum())

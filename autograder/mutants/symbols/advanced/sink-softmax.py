@@ -53,7 +53,7 @@ def sink_softmax(scores, s):
 
 
 # %% wrong: no shift at all
-# loses 2: the row of scores near +1000
+# loses 2: Does an exponential overflow
 def sink_softmax(scores, s):
     e = np.exp(scores)
     return e / (np.exp(s) + e.sum(-1, keepdims=True))

@@ -79,7 +79,7 @@ def pre_ln_gradient(J, N):
 
 
 # %% wrong: the last layer is missing
-# loses 7: does not depend on
+# loses 7: third layer is missing
 def post_ln_gradient(J, N):
     return N[1] * (1 + J[1]) * N[0] * (1 + J[0])
 

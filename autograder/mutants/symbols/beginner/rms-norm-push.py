@@ -91,7 +91,7 @@ def rms_norm_push(x, gain, eps, v):
 
 
 # %% wrong: a forward difference, too coarse
-# loses 5: is wrong in
+# loses 5: close, but not close enough
 def rms_norm_push(x, gain, eps, v):
     def norm(x):
         return gain * x / np.sqrt(np.mean(x**2) + eps)

@@ -65,7 +65,7 @@ def layer_norm_backward(dy, x, gain, eps):
 
 
 # %% wrong: statistics over all rows together
-# loses 5: is wrong in
+# loses 5: each row has its own
 def layer_norm_backward(dy, x, gain, eps):
     std = np.sqrt(x.var() + eps)
     h = (x - x.mean()) / std

@@ -118,7 +118,7 @@ def rotate(x, positions, base, pairing):
 
 
 # %% wrong: changed in place, so the second line reads turned channels
-# loses 5: is wrong in
+# loses 5: keep the old one
 def rotate(x, positions, base, pairing):
     K = x.shape[1]
     angles = positions[:, None] * base ** (-np.arange(0, K, 2) / K)
@@ -132,7 +132,7 @@ def rotate(x, positions, base, pairing):
 
 
 # %% wrong: angles in float16
-# loses 5: is wrong in
+# loses 5: close, but not close enough
 def rotate(x, positions, base, pairing):
     K = x.shape[1]
     angles = positions[:, None] * base ** (-np.arange(0, K, 2) / K)
