@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-MAX_FILE = 32 * 2**20  # bytes of one file; a notebook full of plots has 5
+MAX_FILE = 20 * 2**20  # bytes of one file; a notebook full of plots has 5
 MAX_ARCHIVE = 4 * 2**30  # bytes read out of one archive, nested ones too
 MAX_MEMBERS = 50_000  # of one archive
 MAX_RATIO = 200  # expansion; JSON text reaches 50
@@ -199,7 +199,10 @@ def _member_date(info: zipfile.ZipInfo) -> float:
 
 
 def _too_big(size: int) -> str:
-    return f"{size / 2**20:.0f} MiB; at most {MAX_FILE // 2**20} are read"
+    return (
+        f"{size / 2**20:.1f} MiB; at most {MAX_FILE // 2**20} are read: "
+        "clear the notebook's outputs"
+    )
 
 
 def _refused(path: Path, names: tuple[str, ...], reason: str) -> Found:

@@ -25,10 +25,19 @@ def read_results(place):
     found = sorted((place.grades / "results").glob("*/*/*.json"))
     results = [json.loads(path.read_text()) for path in found]
     if results:
+        numbers = canvas_ids(place)
         with gradebook.opened(place) as book:
             for result in results:
                 refresh(book, result)
+                result["canvas"] = numbers.get(result["student"], "")
     return results
+
+
+def canvas_ids(place):
+    """Return {student: Canvas's number}, as intake read it in file names."""
+    path = place.classroom / "attempts" / "students.json"
+    known = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    return {who: facts.get("canvas", "") for who, facts in known.items()}
 
 
 def refresh(book, result):
@@ -84,13 +93,15 @@ def by_student(results):
 
 
 def canvas(results):
-    """Return Canvas's shape; the login decides whose row it is."""
+    """Return Canvas's shape; number or login decide whose row it is."""
     columns, maxima, scores = by_student(results)
     head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     most = ["    Points Possible", "", "", "", ""]
+    numbers = {r["student"]: r.get("canvas", "") for r in results}
     rows = [
-        [student, "", "", student, "", *(row.get(c, "") for c in columns)]
-        for student, row in sorted(scores.items())
+        [who, numbers[who], "", "" if numbers[who] else who, "",
+         *(row.get(c, "") for c in columns)]
+        for who, row in sorted(scores.items())
     ]
     return [[*head, *columns], [*most, *(maxima[c] for c in columns)], *rows]
 

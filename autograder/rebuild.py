@@ -15,10 +15,10 @@ import nbformat
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions
 from nbgrader.utils import compute_checksum, is_grade, is_solution
 
+from autograder.archives import MAX_FILE
 from autograder.identity import Unreadable, parse
 from autograder.split import clean
 
-MAX_FILE = 20 << 20  # bytes
 MAX_TEXT = 200_000  # characters of one cell
 MAX_CELLS = 1000
 
