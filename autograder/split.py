@@ -200,9 +200,8 @@ class Checker:
     def fresh(self):
         """Fork a child with nothing in it; the former one is ended."""
         if self.server is None or self.server.process.poll() is not None:
-            self.server = sandbox.start(
-                "checker.py", sandbox.HELPERS, self.unsafe
-            )
+            helpers = (*sandbox.HELPERS, "remote.py")
+            self.server = sandbox.start("checker.py", helpers, self.unsafe)
         if self.line:
             self.line.sock.close()
         ours, theirs = socket.socketpair()
