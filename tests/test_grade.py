@@ -16,6 +16,7 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from small_course import ANSWERS, submission
 from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
 
 from autograder import (
     export,
@@ -34,7 +35,7 @@ def score_of(result):
 
 
 @pytest.mark.slow
-def test_a_small_class(tmp_path):
+def test_a_small_class(tmp_path, capsys):
     wrong = {**ANSWERS, "softmax": "def softmax(z):\n    return z"}
     course = small_course.make(
         tmp_path,
@@ -59,6 +60,20 @@ def test_a_small_class(tmp_path):
         assert (found.score, found.needs_manual_grade) == (4, True)
     grades, *_ = export.write_csv(course)
     assert "alice,tiny,beginner,4.0,7.0,graded," in grades.read_text()
+
+    told = {
+        "status": "carl                    tiny/beginner",
+        "report": "softmax: the values do not add up.",
+        "export": "canvas.csv",
+        "where": str(grades),
+    }
+    for command, words in told.items():
+        assert run(course, command) == 0
+        assert words in capsys.readouterr().out
+    moodle = (course.grades / "moodle.csv").read_text()
+    assert moodle.startswith("username,tiny beginner\nalice,4.0\n")
+    canvas = (course.grades / "canvas.csv").read_text()
+    assert "    Points Possible,,,,,7.0\nalice,,,alice,,4.0" in canvas
 
 
 def run(course, *words):
@@ -187,7 +202,10 @@ def test_killed_and_run_again(tmp_path):
         time.sleep(0.05)
     first.kill()
     first.wait()
-    time.sleep(0.5)  # its workers and sandboxes end with it
+    deadline = time.monotonic() + 20  # its workers end with it
+    while started_with(str(course.classroom)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     done = {p: p.read_text() for p in results.glob("*/*/*.json")}
     assert len(done) < 4
     second = subprocess.run(words, capture_output=True, text=True, check=True)
@@ -195,6 +213,17 @@ def test_killed_and_run_again(tmp_path):
     assert [r["score"] for r in table] == [4] * 4
     for path, text in done.items():
         assert path.read_text() == text
+
+
+def started_with(word):
+    """Return the processes that have this word in their command line."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found += [path] * (word.encode() in path.read_bytes())
+        except OSError:
+            continue
+    return found
 
 
 @pytest.mark.slow
@@ -256,6 +285,14 @@ def formgrader_sees(course):
     config = preprocessors.configure_autograde(configure(Config(), course))
     folders = CourseDirectory(config=config)
     return NbGraderAPI(folders, config=config).get_submissions("tiny")
+
+
+def test_nbgraders_configuration_takes_our_way():
+    folder = str(ROOT / "autograder")
+    config = PyFileConfigLoader("nbgrader_config.py", folder).load_config()
+    ours = preprocessors.SplitExecute
+    assert ours in config.Autograde.autograde_preprocessors
+    assert config.CourseDirectory.root == folder
 
 
 def test_a_spreadsheet_runs_nothing():
