@@ -10,7 +10,7 @@ from autograder import wire
 
 
 class StudentError(Exception):
-    """The student's function raised, or its process ended."""
+    """The student's function raised, or its process has ended."""
 
 
 # A test may expect the student's function to raise one of these.

@@ -35,7 +35,7 @@ MISSING = (
 
 
 class Gone(Exception):
-    """The sandboxed process ended, or broke the rules and was ended."""
+    """The sandboxed process has ended; the text says what it did."""
 
 
 class Late(Exception):
@@ -247,7 +247,7 @@ def send(box, kind, payload, deadline):
         try:
             view = view[box.sock.send(view) :]
         except OSError:
-            raise Gone("the process ended") from None
+            raise Gone("ended Python's process") from None
 
 
 def receive(box, deadline):
@@ -255,7 +255,7 @@ def receive(box, deadline):
     head = read_exactly(box, 5, deadline)
     size = int.from_bytes(head[1:], "big")
     if size > MAX_FRAME:
-        raise Gone(f"its reply of {size} bytes is over the limit")
+        raise Gone(f"sent {size} bytes at once, over the limit")
     return head[:1], read_exactly(box, size, deadline)
 
 
@@ -268,7 +268,7 @@ def read_exactly(box, size, deadline):
         except OSError:
             chunk = b""
         if not chunk:
-            raise Gone("the process ended")
+            raise Gone("ended Python's process")
         box.buffer += chunk
     data = bytes(box.buffer[:size])
     del box.buffer[:size]
@@ -285,7 +285,7 @@ def wait_for(box, deadline, writing=False):
         if now - box.looked > POLL_S:
             box.looked = now
             if memory_of(box.process.pid) > MAX_MEMORY:
-                raise Gone("it used too much memory")
+                raise Gone("used too much memory")
         ready = select.select(*sides, [], min(POLL_S, deadline - now))
         if ready[0] or ready[1]:
             return

@@ -88,15 +88,17 @@ class Student:
     done: list[Cell] = field(default_factory=list)
 
     def run(self, cell):
-        """Run a cell; a cell that kills the process is never run again."""
-        self.revive()
+        """Run a cell; one that hangs or kills is never run again."""
         try:
+            self.revive()
             reply = self.run_in(cell)
         except (Gone, Late) as problem:
             self.drop()
             return Outcome(False, sentence(problem, "the cell"))
-        self.done.append(cell)
-        return report(reply)
+        outcome = report(reply)
+        if not outcome.error or outcome.error["type"] != "Overtime":
+            self.done.append(cell)
+        return outcome
 
     def run_in(self, cell):
         """Send one cell to the living process; return the reply's bytes."""
@@ -106,8 +108,8 @@ class Student:
 
     def ask(self, payload, deadline):
         """Pass a checker's request on; return the reply's bytes."""
-        self.revive()
         try:
+            self.revive()
             return self.exchange(json.loads(payload), deadline)
         except (Gone, Late):
             self.drop()
@@ -127,11 +129,13 @@ class Student:
             found, payload = sandbox.receive(self.box, deadline + GRACE_S)
             if found == kind:
                 return payload
-        raise Gone("it flooded the line with replies")
+        raise Gone("flooded the line with replies")
 
     def revive(self):
         """Start the process if there is none; replay the earlier cells."""
         while self.box is None:
+            if self.clock.over():
+                raise Late
             self.box = start_student(self.unsafe)
             for cell in list(self.done):
                 try:
@@ -181,7 +185,7 @@ def sentence(problem, what):
     """Return why a process had to be ended."""
     if isinstance(problem, Late):
         return f"{what} took too long"
-    return f"{what} ended Python's process ({problem})"
+    return f"{what} {problem}"
 
 
 # --- the checker's side -----------------------------------------------------

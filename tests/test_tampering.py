@@ -389,6 +389,21 @@ def test_the_notebooks_time_is_bounded(session):
 
 
 @pytest.mark.slow
+def test_a_cell_that_hung_is_not_replayed(session):
+    cells = [
+        split.Cell("answer", "while True: pass", "loop"),
+        split.Cell("answer", "x = 3", "x"),
+        split.Cell("answer", "import os\nos._exit(0)", "end"),
+        split.Cell("test", "assert x == 3", "check", ("x",)),
+    ]
+    limits = split.Limits(cell_s=8, test_s=8, notebook_s=60)
+    began = time.monotonic()
+    outcomes = split.run_cells(cells, 1, session.checker, limits)
+    assert time.monotonic() - began < 8 + 8
+    assert outcomes[3].passed
+
+
+@pytest.mark.slow
 def test_a_hanging_check_loses_no_later_one(session):
     cells = [
         split.Cell("shared", "base = 3", "setup"),
