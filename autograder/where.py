@@ -2,6 +2,8 @@
 
 from autograder.course import ROOT, add_course_arguments, course_from
 
+SAMPLE = ROOT / "_build" / "sample" / "class"
+
 
 def add_arguments(parser):
     """Options of `where`."""
@@ -16,8 +18,10 @@ def run(args):
         ("notebooks", course.released, "make notebooks"),
         ("grades", course.grades / "grades.csv", "make grade"),
         ("feedback", course.feedback, "make grade"),
+        ("sample's grades", SAMPLE / "grades" / "grades.csv", "make sample"),
+        ("sample's feedback", SAMPLE / "feedback", "make sample"),
     ]
     for name, path, command in places:
         found = str(path) if path.exists() else f"not yet: {command}"
-        print(f"{name:10} {found}")
+        print(f"{name:18} {found}")
     return 0
