@@ -137,7 +137,7 @@ def authors(entry: Entry) -> str:
 
 def plain(text: str) -> str:
     r"""LaTeX as plain text: Veli{\v c}kovi{\'c} loses its braces."""
-    return Text.from_latex(text).render_as("text")
+    return str(Text.from_latex(text))
 
 
 def reference_line(entry: Entry) -> str:
