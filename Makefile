@@ -6,7 +6,7 @@ PY := $(BIN)/python
 export PATH := $(BIN):$(PATH)
 READY := $(VENV)/.ready
 
-.PHONY: all env check test book serve notebooks grade sample mutants faults bench clean
+.PHONY: all env check test book links colab serve notebooks grade sample mutants faults bench clean
 
 all: notebooks book sample
 	@$(PY) -m autograder where
@@ -31,6 +31,15 @@ test: $(READY)
 # warning into a failure, and names them all before it stops.
 book: $(READY)
 	$(BIN)/jupyter-book build . -n -W --keep-going
+
+# Every link inside the built site leads somewhere.
+links: $(READY)
+	$(PY) -m book._ext.links
+
+# The chapters' notebooks as released, in whatever Jupyter runs this: Colab's.
+colab:
+	python3 -m jupyter nbconvert --to notebook --execute \
+	  --output-dir _build/colab $$(find notebooks/chapters -name "*.ipynb")
 
 serve: book
 	$(PY) -m http.server --bind 127.0.0.1 --directory _build/html 8000

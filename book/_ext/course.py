@@ -8,7 +8,6 @@ from pathlib import Path
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.util import logging
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE_SECONDS, TOTAL_SECONDS = 25, 240
 log = logging.getLogger(__name__)
 
@@ -42,12 +41,13 @@ def point_to_notebook(app, pagename, template, context, doctree) -> None:
 
 def copy_what_no_page_tells(app) -> None:
     """Copy style and notebooks, which Sphinx skips when no page changed."""
-    static, sources = Path(app.outdir, "_static"), Path(app.outdir, "_sources")
-    shutil.copytree(ROOT / "book/_static", static, dirs_exist_ok=True)
+    root, site = Path(app.srcdir), Path(app.outdir)
+    style = root / "book/_static"
+    shutil.copytree(style, site / "_static", dirs_exist_ok=True)
     for name in runs(app.env):
-        notebook = ROOT / notebook_of(name)
+        notebook = root / notebook_of(name)
         if notebook.is_file():
-            shutil.copyfile(notebook, sources / f"{name}.ipynb")
+            shutil.copyfile(notebook, site / f"_sources/{name}.ipynb")
         else:
             log.warning("%s has no notebook yet; run make notebooks", name)
 

@@ -9,7 +9,6 @@ import ast
 import hashlib
 import re
 import sys
-from functools import lru_cache
 from pathlib import Path
 
 from myst_nb.core.read import (
@@ -18,7 +17,6 @@ from myst_nb.core.read import (
 )
 from sphinx.errors import ExtensionError
 
-ROOT = Path(__file__).resolve().parents[2]
 DATA_FOLDERS = ("assembled", "book", "experiments")
 NO_DATA = {".py", ".pyc", ".md", ".ipynb", ".bib", ".css"}
 DISPLAY_NAME = re.compile(r"^(\s+display_name:\s*)(.+?)\s*$", re.MULTILINE)
@@ -85,7 +83,7 @@ def named_data(tree: ast.AST, index: dict[str, set[Path]]) -> set[Path]:
     return set().union(*(index.get(name, set()) for name in strings))
 
 
-def closure(text: str, root: Path = ROOT) -> set[Path]:
+def closure(text: str, root: Path) -> set[Path]:
     """The files that the page's numbers depend on, its own text aside."""
     index = data_files(root)
     tree = ast.parse(code_of_page(text))
@@ -104,17 +102,16 @@ def closure(text: str, root: Path = ROOT) -> set[Path]:
     return seen
 
 
-@lru_cache
-def machine() -> str:
+def machine(root: Path) -> str:
     """The pins without their comments, and the running Python."""
-    pins = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    pins = (root / "requirements.txt").read_text("utf-8").splitlines()
     kept = [line for line in pins if line and not line.startswith("#")]
     return "\n".join([*kept, sys.version.split()[0]])
 
 
-def digest(text: str, root: Path = ROOT) -> str:
+def digest(text: str, root: Path) -> str:
     """Twelve hex digits that change when a dependency's content does."""
-    total = hashlib.sha256(machine().encode())
+    total = hashlib.sha256(machine(root).encode())
     for path in sorted(closure(text, root)):
         total.update(path.relative_to(root).as_posix().encode() + b"\0")
         total.update(path.read_bytes())
@@ -136,7 +133,7 @@ def stamp(text: str, value: str, page: str) -> str:
 def on_source_read(app, docname, source) -> None:
     """Stamp a notebook page before it is parsed and looked up."""
     if is_myst_markdown_notebook(source[0]):
-        value = digest(source[0])
+        value = digest(source[0], Path(app.srcdir))
         source[0] = stamp(source[0], value, docname)
         digests(app.env)[docname] = value
 
@@ -147,8 +144,13 @@ def on_get_outdated(app, env, added, changed, removed) -> list[str]:
     return [
         name
         for name in sorted(env.found_docs & known.keys())
-        if digest(Path(env.doc2path(name)).read_text("utf-8")) != known[name]
+        if digest(text_of(env, name), Path(app.srcdir)) != known[name]
     ]
+
+
+def text_of(env, name: str) -> str:
+    """The page as it stands on disk."""
+    return Path(env.doc2path(name)).read_text("utf-8")
 
 
 def digests(env) -> dict[str, str]:
