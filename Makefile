@@ -55,14 +55,18 @@ notebooks: $(READY)
 mutants: $(READY)
 	$(PY) -m autograder mutants
 
+# The source notebooks, with answers and hidden tests, that grading uses.
+SOURCE := _build/source/.made
+$(SOURCE): $(READY) $(wildcard solutions/*/*.py) autograder/checks.py
+	$(PY) -m autograder release
+	touch $@
+
 # Everything in autograder/submitted -> gradebook, CSV, feedback.
-grade: $(READY)
-	test -d _build/source || $(PY) -m autograder release
+grade: $(SOURCE)
 	$(PY) -m autograder grade
 
 # A small class, right, wrong, damaged and hostile: expected against given.
-sample: $(READY)
-	test -d _build/source || $(PY) -m autograder release
+sample: $(SOURCE)
 	$(PY) -m autograder sample
 
 # Puts faults into copies of the library, one at a time; each must make
