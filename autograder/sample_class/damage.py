@@ -75,6 +75,21 @@ def answer_below(notebook, released):
     return notebook
 
 
+def words_below(notebook, released):
+    """Leave the stub of the words alone; write them into a new cell."""
+    stubs = {c["id"]: c["source"] for c in released["cells"]}
+    cells = []
+    for cell in notebook["cells"]:
+        cells.append(cell)
+        if is_answer(cell) and cell["cell_type"] == "markdown":
+            name = cell.get("id") or cell["metadata"]["id"]
+            cells.append({**cell, "metadata": {}})
+            cells[-1].pop("id", None)
+            cell["source"] = stubs[name]
+    notebook["cells"] = cells
+    return notebook
+
+
 def edit_points(notebook, released):
     """Raise the points, move the labels, skip and rewrite the checks."""
     notebook["metadata"]["kernelspec"] = {
@@ -112,7 +127,7 @@ DAMAGE = {
     f.__name__.replace("_", " "): f
     for f in (
         colab, strip, unlabel_tests, delete_tests, double, answer_below,
-        edit_points, another_course, empty, web_page,
+        words_below, edit_points, another_course, empty, web_page,
     )
 }  # fmt: skip
 
