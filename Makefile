@@ -6,6 +6,11 @@ PY := $(BIN)/python
 export PATH := $(BIN):$(PATH)
 READY := $(VENV)/.ready
 
+# One thread a process: the matrix products here are small and several
+# processes run side by side, where BLAS threads wait for one another.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+
 .PHONY: all env check test book links colab serve notebooks grade sample mutants faults bench clean
 
 all: notebooks book sample
