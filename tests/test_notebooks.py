@@ -8,6 +8,7 @@ from autograder.course import ROOT
 from autograder.release import (
     CHECKS,
     assignments,
+    generate,
     read_source,
     release,
     source_notebook,
@@ -120,3 +121,42 @@ def test_the_reference_answers_pass_their_own_tests(path, seed):
             name = cell.metadata.nbgrader.grade_id
             exec(compile(cell.source, name, "exec"), namespace)
             namespace["CHECK_SEED"] = seed
+
+
+def test_the_release_is_named_in_metadata_and_in_a_locked_cell(released):
+    for (assignment, level), raw in released.items():
+        notebook = nbformat.reads(raw.decode(), as_version=4)
+        ours = notebook.metadata.assembled
+        assert (ours.assignment, ours.notebook) == (assignment, level)
+        cell = next(c for c in notebook.cells if c.id == "assignment")
+        assert cell.metadata.nbgrader.locked
+        for words in (f"{assignment}/{level}", ours.version):
+            assert words in cell.source
+        assert notebook.metadata.kernelspec.name == "python3"
+
+
+def test_a_change_in_a_hidden_test_changes_the_version(tmp_path):
+    folder = tmp_path / "symbols"
+    folder.mkdir()
+    versions = set()
+    for number in (1, 2):
+        path = folder / "one.py"
+        path.write_text(ANSWER.replace("return 1", f"return {number}"))
+        versions.add(source_notebook(path).metadata.assembled.version)
+    assert len(versions) == 2
+
+
+def test_nothing_beside_the_notebook_is_released(tmp_path):
+    source = tmp_path / "source" / "symbols"
+    source.mkdir(parents=True)
+    path = tmp_path / "symbols" / "one.py"
+    path.parent.mkdir()
+    path.write_text(ANSWER)
+    nbformat.write(source_notebook(path), source / "one.ipynb")
+    (source / "one.py").write_text(ANSWER)
+    (source / "notes.md").write_text("the answer is 1")
+    released = generate("symbols", source.parent, tmp_path / "release")
+    assert set(released) == {"one"}
+    written = sorted(p.name for p in (tmp_path / "release").rglob("*.*"))
+    assert written == ["one.ipynb"]
+    assert not list(tmp_path.rglob("*.db"))
