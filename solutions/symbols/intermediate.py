@@ -39,7 +39,7 @@ from autograder.checks import (
 # 0, for $i=0,\dots,K/2-1$. Its angle at position $m$ is
 # $m\,\theta_i$ with $\theta_i=\text{base}^{-2i/K}$, and the turn is
 # counterclockwise:
-# $$(a,b)\ \mapsto\ (a\cos m\theta_i-b\sin m\theta_i,\
+# $$(a,b)\ \mapsto\ (a\cos m\theta_i-b\sin m\theta_i,\;
 #   a\sin m\theta_i+b\cos m\theta_i).$$
 #
 # Show that the score depends on $m-n$ alone, in two steps:
@@ -630,8 +630,8 @@ for T, D, eps in ((4, 5, 0.5), (3, 8, 1e-5)):
 #
 # <details><summary>Hint</summary>
 #
-# By what does one sublayer multiply the squared gradient norm? In Pre-
-# LN the answer depends on $l$.
+# By what does one sublayer multiply the squared gradient norm? In
+# Pre-LN the answer depends on $l$.
 #
 # </details>
 
