@@ -33,7 +33,8 @@ SHAPES = {
     "classroom": re.compile(r"(?P<name>[^-]+?) - (?P<file>.+\.ipynb)"),
 }
 COPY = re.compile(
-    r"^(?:(?:copy|kopie|copie|copia|cópia) (?:of|von|de|di) )+", re.IGNORECASE
+    r"^(?:(?:cop(?:y|ie|ia)|cópia|kopi[ea]?) (?:of|von|van|d[ei]|a[vf]) )+",
+    re.IGNORECASE,
 )
 COUNT = re.compile(r"(?: ?\((\d+)\)|-(\d+))$")
 NOBODY = frozenset(

@@ -312,6 +312,8 @@ def test_no_name_no_guess(collect):
 
 def test_names_are_stripped_and_made_safe():
     assert own_name("Copy of Kopie von b (2).ipynb") == ("b.ipynb", 2)
+    for words in ("Copia di", "Copie de", "Kopie van", "Kopia av"):
+        assert own_name(f"{words} b.ipynb") == ("b.ipynb", 0)
     assert safe_id("../../Ann\n Lee.") == "ann-lee"
     assert safe_id("ﬁ…/🙂") == "fi"
     blackboard = "A_jd_attempt_2026-01-30-15-00-00_b.ipynb"
