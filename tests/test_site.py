@@ -212,6 +212,35 @@ def test_text_stands_out_from_its_background(site, browser, page, scheme):
         assert visit.page.evaluate(CONTRAST) == []
 
 
+def test_the_measurements_see_a_fault(site, browser):
+    """A wide, pale text with raw math and a foreign picture is noticed."""
+    with Visit(browser, url_of(site, PAGES[1]), width=390) as visit:
+        visit.page.evaluate("""() => {
+            const p = document.createElement('p');
+            p.style = 'width: 600px; color: #ccc; background: #fff';
+            p.textContent = 'left over: $$x$$';
+            document.querySelector('article').append(p);
+            const i = new Image();
+            i.src = 'https://example.org/a.png';
+            document.body.append(i);
+        }""")
+        visit.page.wait_for_timeout(200)
+        assert visit.page.evaluate(OVERFLOW) > 0
+        assert len(visit.page.evaluate(CONTRAST)) == 1
+        assert RAW_MATH.findall(visit.page.evaluate(PROSE)) == ["$$", "$$"]
+        assert visit.foreign(site) == ["https://example.org/a.png"]
+        assert any("ERR_NAME_NOT_RESOLVED" in x for x in visit.complaints)
+
+
+def test_without_a_browser_only_ci_fails(monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception):
+        without_browser("none")
+    monkeypatch.delenv("CI")
+    with pytest.raises(pytest.skip.Exception):
+        without_browser("none")
+
+
 def test_search_finds_rope(site, browser):
     with Visit(browser, f"{site}/search.html?q=RoPE") as visit:
         first = visit.page.locator("#search-results li a").first
@@ -272,6 +301,20 @@ def test_every_colab_link_opens_a_notebook_that_exists(site, page):
         assert link.startswith(home + "notebooks/")
         notebook = json.loads((ROOT / link.removeprefix(home)).read_text())
         assert notebook["nbformat"] == 4
+
+
+@pytest.mark.parametrize("page", code_pages())
+def test_numbers_on_the_site_are_the_notebooks(site, page):
+    html = (SITE / f"{page}.html").read_text("utf-8")
+    inner = page.removeprefix("book/")
+    path = ROOT / "notebooks/chapters" / f"{inner}.ipynb"
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells)
+    figures = re.findall(r'class="caption-number">(Fig\. [\d.]+)', html)
+    numbers = [number.strip(" .") for number in figures]
+    assert numbers == re.findall(r"^\*\*(Fig\. [\d.]+)\*\*", text, re.M)
+    equations = re.findall(r'class="eqno">\(([\d.]+)\)', html)
+    assert equations == re.findall(r"\\tag\{([\d.]+)\}", text)
 
 
 def test_the_built_site_loads_nothing_from_another_host(site):
