@@ -203,7 +203,8 @@ def outputs_of(cell, outcome):
         outputs.append(new("error", ename=kind, evalue=text, traceback=[text]))
     elif outcome.credit is not None and is_grade(cell):
         points = float(cell.metadata.nbgrader.points)
-        credit = min(max(outcome.credit, 0.0), points)  # nan gives 0
+        # nan is no credit: nbgrader would give it full marks
+        credit = min(outcome.credit, points) if outcome.credit > 0 else 0.0
         data = {"text/plain": repr(credit)}
         outputs.append(new("execute_result", data=data))
     return outputs

@@ -1,8 +1,12 @@
 """What a test cell may do when answers run elsewhere."""
 
-import pytest
+import math
 
-from autograder import split
+import pytest
+import small_course
+from nbgrader.utils import determine_grade
+
+from autograder import preprocessors, split
 from autograder.split import Cell
 
 pytestmark = pytest.mark.slow
@@ -89,6 +93,17 @@ def test_what_a_student_is_told(checker):
 def test_the_last_line_may_give_partial_credit(last, credit, checker):
     (outcome,) = run(checker, f"x = 1\n{last}")
     assert (outcome.passed, outcome.credit) == (True, credit)
+
+
+@pytest.mark.parametrize(
+    ("credit", "points"),
+    [(1.5, 1.5), (99.0, 2), (-1.0, 0), (math.nan, 0), (math.inf, 2), (0, 0)],
+)
+def test_partial_credit_stays_within_the_points(credit, points):
+    cell = small_course.source_notebook().cells[7]
+    outcome = split.Outcome(True, credit=credit)
+    cell.outputs = preprocessors.outputs_of(cell, outcome)
+    assert determine_grade(cell) == (points, 2)
 
 
 def test_torch_modules_stay_with_the_student(checker):
