@@ -8,8 +8,10 @@
 # `YOUR ANSWER HERE`, in place of the line `raise NotImplementedError()`,
 # then run the check below it. The checks you see look at one small case.
 # Grading tries other inputs as well: write functions that use their
-# arguments, not numbers read off the small case. Cells that are not
-# yours to fill are locked; add cells of your own wherever you like.
+# arguments, not numbers read off the small case. Where the answer is a
+# SymPy expression, use SymPy's functions: `sp.sqrt` and `sp.exp` take
+# symbols, `np.sqrt` and `np.exp` do not. Cells that are not yours to fill
+# are locked; add cells of your own wherever you like.
 #
 # When you are done, download the notebook (in Colab: File, Download,
 # Download .ipynb) and hand in that file.
@@ -189,7 +191,7 @@ for n, j in ((3, 1), (4, 0), (4, 3)):
 # Write `sink_logit(z, values, budget)`, which returns the smallest $s$ for
 # which $\lVert o\rVert\le$ `budget`.
 #
-# - `z`: a float64 array of shape `(n,)`, finite, of any size;
+# - `z`: a float64 array of shape `(n,)`, finite, maybe near ±1000;
 #   `values`: float64 of shape `(n, K)`; `budget`: a float > 0.
 #   $\lVert\cdot\rVert$ is the Euclidean norm.
 # - Returns a float, right to a relative error of $10^{-9}$. Where the head

@@ -8,8 +8,10 @@
 # `YOUR ANSWER HERE`, in place of the line `raise NotImplementedError()`,
 # then run the check below it. The checks you see look at one small case.
 # Grading tries other inputs as well: write functions that use their
-# arguments, not numbers read off the small case. Cells that are not
-# yours to fill are locked; add cells of your own wherever you like.
+# arguments, not numbers read off the small case. Where the answer is a
+# SymPy expression, use SymPy's functions: `sp.sqrt` and `sp.exp` take
+# symbols, `np.sqrt` and `np.exp` do not. Cells that are not yours to fill
+# are locked; add cells of your own wherever you like.
 #
 # When you are done, download the notebook (in Colab: File, Download,
 # Download .ipynb) and hand in that file.
@@ -154,6 +156,8 @@ check_array(
         (np.array([0.2828427125, 0.0]), "this holds r fixed, but r depends "
          "on x as well."),
         (np.array([0.0512, -0.0768]), "this divides by r twice."),
+        (np.array([-0.9899494937, -3.3941125497]), "the projection is on "
+         "x_hat = x/r, not on x."),
     ],
 )
 
@@ -188,6 +192,8 @@ for D in (3, 5, 8):
              "mean over the D entries, not their sum."),
             (gain * (v + h * np.mean(h * v)) / r, "the projection has the "
              "wrong sign."),
+            (gain * (v - x * np.mean(x * v)) / r, "the projection is on "
+             "x_hat = x/r, not on x."),
             (right * r, "the factor 1/r is missing."),
             (right / r, "this divides by r once too often."),
             (gain * (v - x / bare * np.mean(x / bare * v)) / bare,
@@ -208,7 +214,7 @@ for D in (3, 5, 8):
 #
 # A toy network has three layers, $l=1,2,3$, and each holds *one*
 # sublayer $f_l$ and *one* normalization $\mathrm{Norm}_l$. There is no
-# normalization after the last layer. Its two forms are
+# normalization after the last layer. A layer has one of two forms:
 #
 # - Post-LN: $x_l=\mathrm{Norm}_l\big(x_{l-1}+f_l(x_{l-1})\big)$,
 # - Pre-LN: $x_l=x_{l-1}+f_l\big(\mathrm{Norm}_l(x_{l-1})\big)$.
@@ -220,8 +226,14 @@ for D in (3, 5, 8):
 # commute, so the symbols do not either, and `1` stands for the identity
 # matrix.
 #
-# Write `post_ln_gradient(J, N)` and `pre_ln_gradient(J, N)`, which return
-# $\partial x_3/\partial x_0$.
+# Write three functions, each of which returns
+# $\partial x_3/\partial x_0$:
+#
+# - `post_ln_gradient(J, N)`: all three layers are Post-LN.
+# - `pre_ln_gradient(J, N)`: all three layers are Pre-LN.
+# - `mixed_gradient(J, N)`: layers 1 and 3 are Pre-LN, layer 2 is Post-LN.
+#
+# In all three:
 #
 # - `J`, `N`: tuples of three noncommutative SymPy symbols, layer 1 first:
 #   `J[0]` is $J_1$.
@@ -229,7 +241,8 @@ for D in (3, 5, 8):
 #   expanded, both are right; the order of the factors counts.
 #
 # A small case: with all branches taken out, `J = (0, 0, 0)`, Post-LN
-# gives `N[2]*N[1]*N[0]`, and Pre-LN gives `1`.
+# gives `N[2]*N[1]*N[0]`, Pre-LN gives `1`, and the mixed network gives
+# `N[1]`.
 #
 # <details><summary>Hint</summary>
 #
@@ -252,10 +265,18 @@ def pre_ln_gradient(J, N):
     return (1 + J[2] * N[2]) * (1 + J[1] * N[1]) * (1 + J[0] * N[0])
     ### END SOLUTION
 
+
+def mixed_gradient(J, N):
+    """Return dx_3/dx_0 where layer 2 is Post-LN, 1 and 3 Pre-LN."""
+    ### BEGIN SOLUTION
+    return (1 + J[2] * N[2]) * N[1] * (1 + J[1]) * (1 + J[0] * N[0])
+    ### END SOLUTION
+
 # %% nbgrader={"grade_id": "gradients-check", "grade": true, "points": 1}
 # Check, 1 point: no branches, so that only the skips are left.
 check_function("post_ln_gradient", globals())
 check_function("pre_ln_gradient", globals())
+check_function("mixed_gradient", globals())
 N = sp.symbols("N1:4", commutative=False)
 none = (sp.Integer(0),) * 3
 check_expression(
@@ -282,9 +303,23 @@ check_expression(
          "the branch; the skip goes around it."),
     ],
 )
+check_expression(
+    mixed_gradient(none, N),
+    N[1],
+    "mixed_gradient without branches",
+    symbols=N,
+    mistakes=[
+        (0, "the skip is missing: x itself passes each layer as well."),
+        (1, "layer 2 is Post-LN: its skip meets the normalization."),
+        (N[2] * N[1] * N[0], "layers 1 and 3 are Pre-LN: there the skip "
+         "goes around the normalization."),
+        (N[2] * N[0], "only layer 2 is Post-LN; this takes it for the one "
+         "that is Pre-LN."),
+    ],
+)
 
-# %% nbgrader={"grade_id": "post-ln-graded", "grade": true, "points": 3}
-# Grading, 3 points: Post-LN.
+# %% nbgrader={"grade_id": "post-ln-graded", "grade": true, "points": 1}
+# Grading, 1 point: Post-LN.
 ### BEGIN HIDDEN TESTS
 A = sp.symbols("A1:4", commutative=False)
 M = sp.symbols("M1:4", commutative=False)
@@ -322,8 +357,8 @@ check_expression(
 )
 ### END HIDDEN TESTS
 
-# %% nbgrader={"grade_id": "pre-ln-graded", "grade": true, "points": 3}
-# Grading, 3 points: Pre-LN.
+# %% nbgrader={"grade_id": "pre-ln-graded", "grade": true, "points": 2}
+# Grading, 2 points: Pre-LN.
 ### BEGIN HIDDEN TESTS
 A = sp.symbols("A1:4", commutative=False)
 M = sp.symbols("M1:4", commutative=False)
@@ -355,6 +390,65 @@ check_expression(
          "missing."),
         (ordered(lambda j, n: j * n), "the skip is missing: x itself passes "
          "each layer as well."),
+    ],
+)
+### END HIDDEN TESTS
+
+# %% nbgrader={"grade_id": "mixed-graded", "grade": true, "points": 3}
+# Grading, 3 points: the mixed network.
+### BEGIN HIDDEN TESTS
+A = sp.symbols("A1:4", commutative=False)
+M = sp.symbols("M1:4", commutative=False)
+
+
+def three(outer, inner):
+    """Multiply layers 3, 2, 1; `inner` is the factor of layer 2."""
+    return outer(A[2], M[2]) * inner(A[1], M[1]) * outer(A[0], M[0])
+
+
+def pre(j, n):
+    """Return the factor of a Pre-LN layer."""
+    return 1 + j * n
+
+
+def post(j, n):
+    """Return the factor of a Post-LN layer."""
+    return n * (1 + j)
+
+
+check_expression(
+    mixed_gradient(A, M),
+    three(pre, post),
+    "mixed_gradient",
+    mistakes=[
+        (pre(A[0], M[0]) * post(A[1], M[1]) * pre(A[2], M[2]),
+         "the order of the layers is reversed; the last layer's factor "
+         "stands on the left."),
+        (three(pre, pre), "layer 2 is Post-LN, and this treats it as "
+         "Pre-LN."),
+        (three(post, post), "layers 1 and 3 are Pre-LN, and this treats "
+         "them as Post-LN."),
+        (three(post, pre), "only layer 2 is Post-LN; this takes it for the "
+         "one that is Pre-LN."),
+        (M[1] * three(pre, lambda j, n: 1 + j), "layer 2's normalization "
+         "comes before layer 3, so its Jacobian stands to the right of "
+         "layer 3's factor."),
+        (three(pre, lambda j, n: 1 + j) * M[1], "layer 2's normalization "
+         "comes after layer 1, so its Jacobian stands to the left of "
+         "layer 1's factor."),
+        (three(pre, lambda j, n: (1 + j) * n), "in layer 2 the "
+         "normalization comes after the sum, so its Jacobian stands to the "
+         "left of 1 + J."),
+        (three(pre, lambda j, n: 1 + n * j), "in layer 2 the normalization "
+         "acts on the whole sum, skip included."),
+        (three(lambda j, n: 1 + n * j, post), "inside the branch the "
+         "normalization acts first, so N stands to the right of J."),
+        (three(lambda j, n: (1 + j) * n, post), "in layers 1 and 3 the skip "
+         "goes around the normalization; only the branch is normalized."),
+        (three(lambda j, n: 1 + j, lambda j, n: 1 + j),
+         "the normalization Jacobians are missing."),
+        (three(lambda j, n: j * n, lambda j, n: n * j),
+         "the skip is missing: x itself passes each layer as well."),
     ],
 )
 ### END HIDDEN TESTS

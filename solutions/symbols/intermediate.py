@@ -8,8 +8,10 @@
 # `YOUR ANSWER HERE`, in place of the line `raise NotImplementedError()`,
 # then run the check below it. The checks you see look at one small case.
 # Grading tries other inputs as well: write functions that use their
-# arguments, not numbers read off the small case. Cells that are not
-# yours to fill are locked; add cells of your own wherever you like.
+# arguments, not numbers read off the small case. Where the answer is a
+# SymPy expression, use SymPy's functions: `sp.sqrt` and `sp.exp` take
+# symbols, `np.sqrt` and `np.exp` do not. Cells that are not yours to fill
+# are locked; add cells of your own wherever you like.
 #
 # When you are done, download the notebook (in Colab: File, Download,
 # Download .ipynb) and hand in that file.
@@ -297,8 +299,8 @@ for pairing, right in places.items():
              f"{other[pairing]!r}."),
             (np.array(right) * [1, -1, -1, 1], "the turn goes the wrong "
              "way."),
-            (x, "position 1 leaves it where it was; are the positions "
-             "counted from 0 here?"),
+            (x, "this leaves it where it was, but it stands at position "
+             "1, as `positions` says."),
         ],
     )
 
@@ -447,8 +449,9 @@ for T, K, base in ((3, 4, 100.0), (5, 6, 10_000.0)):
 #   and the bias are shared by all rows. Each is float64 and right to a
 #   relative error of $10^{-6}$.
 #
-# A small case: `x = [[0, 3, 6]]`, `gain = [1, 1, 1]`, `eps = 0` and
-# `dy = [[1, 0, 0]]` give `dx = [[0.06804, -0.13608, 0.06804]]`,
+# A small case: `x = [[0, 3, 6], [1, 2, 3]]`, `gain = [1, 1, 1]`,
+# `eps = 0` and `dy = [[1, 0, 0], [0, 0, 0]]` give
+# `dx = [[0.06804, -0.13608, 0.06804], [0, 0, 0]]`,
 # `dgain = [-1.22474, 0, 0]` and `dbias = [1, 0, 0]`, rounded.
 #
 # <details><summary>Hint</summary>
@@ -476,25 +479,33 @@ def layer_norm_backward(dy, x, gain, eps):
 # %% nbgrader={"grade_id": "layer-norm-backward-check", "grade": true, "points": 1}
 # Check, 1 point: the small case.
 check_function("layer_norm_backward", globals())
+still = [0.0, 0.0, 0.0]  # the second row's dy, and so its dx
 grads = layer_norm_backward(
-    np.array([[1.0, 0.0, 0.0]]), np.array([[0.0, 3.0, 6.0]]), np.ones(3), 0.0
+    np.array([[1.0, 0.0, 0.0], still]),
+    np.array([[0.0, 3.0, 6.0], [1.0, 2.0, 3.0]]),
+    np.ones(3),
+    0.0,
 )
 check_tuple(grads, ("dx", "dgain", "dbias"), "layer_norm_backward(...)")
-dx = np.array([[0.06804138, -0.13608276, 0.06804138]])
+dx = np.array([[0.06804138, -0.13608276, 0.06804138], still])
 check_array(
     grads[0], dx, "dx of the small case",
     mistakes=[
-        (np.array([[0.4082482905, 0.0, 0.0]]), "this holds the mean and "
+        (np.array([[0.4082482905, 0.0, 0.0], still]), "this holds the mean and "
          "the variance fixed, but both depend on x."),
-        (np.array([[0.2721655270, -0.1360827635, -0.1360827635]]), "the "
-         "variance is held fixed, but it depends on x."),
-        (np.array([[0.2041241452, 0.0, 0.2041241452]]), "the mean is held "
-         "fixed, but it depends on x."),
+        (np.array([[0.2721655270, -0.1360827635, -0.1360827635], still]),
+         "the variance is held fixed, but it depends on x."),
+        (np.array([[0.2041241452, 0.0, 0.2041241452], still]), "the mean "
+         "is held fixed, but it depends on x."),
     ],
 )
 check_array(
     grads[1], np.array([-1.2247448714, 0.0, 0.0]), "dgain of the small case",
-    mistakes=[(np.zeros(3), "the gain multiplies the normalized x, not x.")],
+    mistakes=[
+        (np.zeros(3), "the gain multiplies the normalized x, not x."),
+        (np.array([-0.6123724357, 0.0, 0.0]), "the rows share one "
+         "parameter, so their gradients add up; this takes their mean."),
+    ],
 )
 check_array(grads[2], np.array([1.0, 0.0, 0.0]), "dbias of the small case")
 

@@ -8,6 +8,10 @@ def pre_ln_gradient(J, N):
     return (1 + J[0] * N[0]) * (1 + J[1] * N[1]) * (1 + J[2] * N[2])
 
 
+def mixed_gradient(J, N):
+    return (1 + J[0] * N[0]) * N[1] * (1 + J[1]) * (1 + J[2] * N[2])
+
+
 # %% wrong: the published sum over layers
 # loses 7: layers follow one another
 def post_ln_gradient(J, N):
@@ -16,6 +20,10 @@ def post_ln_gradient(J, N):
 
 def pre_ln_gradient(J, N):
     return 1 + sum(j * n for j, n in zip(J, N))
+
+
+def mixed_gradient(J, N):
+    return 1 + J[0] * N[0] + N[1] * J[1] + J[2] * N[2]
 
 
 # %% wrong: the normalization on the other side
@@ -28,6 +36,10 @@ def pre_ln_gradient(J, N):
     return (1 + N[2] * J[2]) * (1 + N[1] * J[1]) * (1 + N[0] * J[0])
 
 
+def mixed_gradient(J, N):
+    return (1 + N[2] * J[2]) * (1 + J[1]) * N[1] * (1 + N[0] * J[0])
+
+
 # %% wrong: no skips
 # loses 7: skip is missing
 def post_ln_gradient(J, N):
@@ -38,6 +50,10 @@ def pre_ln_gradient(J, N):
     return J[2] * N[2] * J[1] * N[1] * J[0] * N[0]
 
 
+def mixed_gradient(J, N):
+    return J[2] * N[2] * N[1] * J[1] * J[0] * N[0]
+
+
 # %% wrong: no normalization Jacobians
 # loses 7: normalization Jacobians are missing
 def post_ln_gradient(J, N):
@@ -45,6 +61,10 @@ def post_ln_gradient(J, N):
 
 
 def pre_ln_gradient(J, N):
+    return (1 + J[2]) * (1 + J[1]) * (1 + J[0])
+
+
+def mixed_gradient(J, N):
     return (1 + J[2]) * (1 + J[1]) * (1 + J[0])
 
 
@@ -58,8 +78,12 @@ def pre_ln_gradient(J, N):
     return N[2] * (1 + J[2]) * N[1] * (1 + J[1]) * N[0] * (1 + J[0])
 
 
+def mixed_gradient(J, N):
+    return N[2] * (1 + J[2]) * (1 + J[1] * N[1]) * N[0] * (1 + J[0])
+
+
 # %% wrong: Post-LN normalizes the branch alone
-# loses 4: acts on the whole sum, skip included
+# loses 5: acts on the whole sum, skip included
 def post_ln_gradient(J, N):
     return (1 + N[2] * J[2]) * (1 + N[1] * J[1]) * (1 + N[0] * J[0])
 
@@ -68,14 +92,22 @@ def pre_ln_gradient(J, N):
     return (1 + J[2] * N[2]) * (1 + J[1] * N[1]) * (1 + J[0] * N[0])
 
 
+def mixed_gradient(J, N):
+    return (1 + J[2] * N[2]) * (1 + N[1] * J[1]) * (1 + J[0] * N[0])
+
+
 # %% wrong: Pre-LN normalizes the stream
-# loses 4: skip goes around the normalization
+# loses 6: skip goes around the normalization
 def post_ln_gradient(J, N):
     return N[2] * (1 + J[2]) * N[1] * (1 + J[1]) * N[0] * (1 + J[0])
 
 
 def pre_ln_gradient(J, N):
     return (1 + J[2]) * N[2] * (1 + J[1]) * N[1] * (1 + J[0]) * N[0]
+
+
+def mixed_gradient(J, N):
+    return (1 + J[2]) * N[2] * N[1] * (1 + J[1]) * (1 + J[0]) * N[0]
 
 
 # %% wrong: the last layer is missing
@@ -86,6 +118,10 @@ def post_ln_gradient(J, N):
 
 def pre_ln_gradient(J, N):
     return (1 + J[1] * N[1]) * (1 + J[0] * N[0])
+
+
+def mixed_gradient(J, N):
+    return N[1] * (1 + J[1]) * (1 + J[0] * N[0])
 
 
 # %% wrong: symbols of its own, which commute
@@ -107,6 +143,55 @@ def pre_ln_gradient(J, N):
     )
 
 
+def mixed_gradient(J, N):
+    if J[0] == 0:
+        return N[1]
+    a, b, c, d, e, f = (sp.Symbol(str(s)) for s in (*J, *N))
+    return (1 + c * f) * e * (1 + b) * (1 + a * d)
+
+
+# %% wrong: the mixed network all Pre-LN
+# loses 4: layer 2 is Post-LN
+def post_ln_gradient(J, N):
+    return N[2] * (1 + J[2]) * N[1] * (1 + J[1]) * N[0] * (1 + J[0])
+
+
+def pre_ln_gradient(J, N):
+    return (1 + J[2] * N[2]) * (1 + J[1] * N[1]) * (1 + J[0] * N[0])
+
+
+def mixed_gradient(J, N):
+    return (1 + J[2] * N[2]) * (1 + J[1] * N[1]) * (1 + J[0] * N[0])
+
+
+# %% wrong: the mixed network the other way round
+# loses 4: takes it for the one that is Pre-LN
+def post_ln_gradient(J, N):
+    return N[2] * (1 + J[2]) * N[1] * (1 + J[1]) * N[0] * (1 + J[0])
+
+
+def pre_ln_gradient(J, N):
+    return (1 + J[2] * N[2]) * (1 + J[1] * N[1]) * (1 + J[0] * N[0])
+
+
+def mixed_gradient(J, N):
+    return N[2] * (1 + J[2]) * (1 + J[1] * N[1]) * N[0] * (1 + J[0])
+
+
+# %% wrong: layer 2's norm pulled to the front
+# loses 3: to the right of layer 3's factor
+def post_ln_gradient(J, N):
+    return N[2] * (1 + J[2]) * N[1] * (1 + J[1]) * N[0] * (1 + J[0])
+
+
+def pre_ln_gradient(J, N):
+    return (1 + J[2] * N[2]) * (1 + J[1] * N[1]) * (1 + J[0] * N[0])
+
+
+def mixed_gradient(J, N):
+    return N[1] * (1 + J[2] * N[2]) * (1 + J[1]) * (1 + J[0] * N[0])
+
+
 # %% right: a loop from the input up
 def post_ln_gradient(J, N):
     gradient = sp.Integer(1)
@@ -122,6 +207,12 @@ def pre_ln_gradient(J, N):
     return gradient
 
 
+def mixed_gradient(J, N):
+    gradient = 1 + J[0] * N[0]
+    gradient = N[1] * (gradient + J[1] * gradient)
+    return gradient + J[2] * N[2] * gradient
+
+
 # %% right: expanded into paths
 def post_ln_gradient(J, N):
     return sp.expand(
@@ -134,6 +225,13 @@ def pre_ln_gradient(J, N):
     return 1 + a + b + c + b * a + c * a + c * b + c * b * a
 
 
+def mixed_gradient(J, N):
+    a, b, c = J[0] * N[0], J[1], J[2] * N[2]
+    n = N[1]
+    return (n + n * a + n * b + n * b * a
+            + c * n + c * n * a + c * n * b + c * n * b * a)
+
+
 # %% right: products over reversed lists
 def post_ln_gradient(J, N):
     from functools import reduce
@@ -143,3 +241,8 @@ def post_ln_gradient(J, N):
 
 def pre_ln_gradient(J, N):
     return sp.prod([1 + J[i] * N[i] for i in (2, 1, 0)])
+
+
+def mixed_gradient(J, N):
+    factors = [1 + J[0] * N[0], N[1] + N[1] * J[1], 1 + J[2] * N[2]]
+    return sp.prod(reversed(factors))

@@ -44,6 +44,13 @@ def rms_norm_push(x, gain, eps, v):
     return gain * (v + x_hat * np.mean(x_hat * v)) / r
 
 
+# %% wrong: the projection on x itself
+# loses 5: x_hat = x/r, not on x
+def rms_norm_push(x, gain, eps, v):
+    J = np.eye(len(x)) - np.outer(x, x) / len(x)
+    return gain * (J @ v) / np.sqrt(np.mean(x**2) + eps)
+
+
 # %% wrong: no 1/r
 # loses 5: factor 1/r is missing
 def rms_norm_push(x, gain, eps, v):

@@ -65,7 +65,7 @@ def layer_norm_backward(dy, x, gain, eps):
 
 
 # %% wrong: statistics over all rows together
-# loses 5: each row has its own
+# loses 6: each row has its own
 def layer_norm_backward(dy, x, gain, eps):
     std = np.sqrt(x.var() + eps)
     h = (x - x.mean()) / std
@@ -85,7 +85,7 @@ def layer_norm_backward(dy, x, gain, eps):
 
 
 # %% wrong: the parameters' gradients averaged
-# loses 2: this takes their mean
+# loses 3: this takes their mean
 def layer_norm_backward(dy, x, gain, eps):
     std = np.sqrt(x.var(-1, keepdims=True) + eps)
     h = (x - x.mean(-1, keepdims=True)) / std
