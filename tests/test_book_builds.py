@@ -125,7 +125,8 @@ def build(tree):
 @pytest.mark.slow
 def test_what_changed_runs_again_and_what_failed_fails_again(tree):
     page = tree / "book/page.md"
-    page.write_text(FRONT % "from assembled import outer\nprint(outer.FOUR)")
+    page.write_text(FRONT % "from assembled import outer\nprint(outer.FOUR)"
+                    + "\nOpen {colab}`it <chapters/page>`.\n")
     (tree / "_config.yml").write_text(CONFIG)
     (tree / "_toc.yml").write_text("format: jb-book\nroot: book/page\n")
     notebook = tree / "notebooks/chapters/page.ipynb"
@@ -145,6 +146,9 @@ def test_what_changed_runs_again_and_what_failed_fails_again(tree):
     assert "page.md" not in re.findall(r'href="([^"]*colab[^"]*)"',
                                        html.read_text())[0]
     assert "unpkg" not in html.read_text()
+    address = r"https://colab\S+/page\.ipynb(?=\">it</a>)"
+    assert re.search(address, html.read_text())[0].endswith(
+        "/example/book/blob/main/notebooks/chapters/page.ipynb")
 
     code, said = build(tree)
     assert code == 0 and "no targets are out of date" in said
@@ -165,6 +169,18 @@ def test_what_changed_runs_again_and_what_failed_fails_again(tree):
     for _ in range(2):
         code, said = build(tree)
         assert code != 0 and "nowhere" in said
+
+    page.write_text(FRONT % "print(6)" + "\nOpen {colab}`it <none>`.\n")
+    code, said = build(tree)
+    assert code != 0 and "there is no notebooks/none.ipynb" in said
+
+    (tree / "_config.yml").write_text(CONFIG.replace("example", "moved"))
+    page.write_text(FRONT % "print(6)" + "\nOpen {colab}`it <chapters/page>`.")
+    code, said = build(tree)
+    (tree / "_config.yml").write_text(CONFIG)
+    code, said = build(tree)  # the page is not read again, and yet right
+    assert code == 0, said
+    assert "moved/book" not in html.read_text()
 
 
 def test_dead_links_are_named(tmp_path):

@@ -37,6 +37,9 @@ def sample(tmp_path_factory):
     root = tmp_path_factory.mktemp("sample")
     shutil.copytree(SAMPLE, root, dirs_exist_ok=True)
     shutil.copy(ROOT / "book/references.bib", root / "book/references.bib")
+    exercises = root / "notebooks/part/beginner.ipynb"
+    exercises.parent.mkdir(parents=True)
+    exercises.write_text("{}")
     return chapters.load(root, root / "_build")
 
 
@@ -200,6 +203,8 @@ def test_the_sample_in_full(sample):
         "[Another page](https://colab.research.google.com/github/example/"
         "book/blob/main/notebooks/chapters/other.ipynb)",
         "[the code](https://github.com/example/book/blob/main/library.py)",
+        "[the exercises](https://colab.research.google.com/github/example/"
+        "book/blob/main/notebooks/part/beginner.ipynb)",
         "a literal `{role}` stays",
         "| left | right |\n| --- | --- |\n| 1 | 2 |",
         "[arXiv:2002.04745](https://arxiv.org/abs/2002.04745)",
@@ -217,6 +222,7 @@ def test_the_sample_in_full(sample):
     ("{cite}`nobody1900x`", "nobody1900x is not in book/references.bib"),
     ("[](missing.md)", "there is no file missing.md"),
     ("{ref}`nolabel`", "nothing is labelled nolabel"),
+    ("{colab}`x <part/none>`", "there is no notebook part/none"),
     ("<div>raw</div>", "html_block has no form in a notebook"),
     ("```{literalinclude} ../library.py\n:pyobject: triple\n```",
      "../library.py has no triple"),

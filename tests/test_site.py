@@ -303,6 +303,18 @@ def test_every_colab_link_opens_a_notebook_that_exists(site, page):
         assert notebook["nbformat"] == 4
 
 
+def test_how_to_use_opens_every_assignment_in_colab(site):
+    links = colab_links("book/how-to-use")
+    assignments = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "notebooks").glob("*/*.ipynb")
+        if path.parent.name != "chapters"
+    }
+    opened = {link[link.index("notebooks/"):] for link in links}
+    assert len(assignments) == 3
+    assert assignments <= opened
+
+
 @pytest.mark.parametrize("page", code_pages())
 def test_numbers_on_the_site_are_the_notebooks(site, page):
     html = (SITE / f"{page}.html").read_text("utf-8")

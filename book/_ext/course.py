@@ -5,8 +5,10 @@ a table of run times, and no half-built page taken for a finished one.
 import shutil
 from pathlib import Path
 
+from docutils import nodes
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.util import logging
+from sphinx.util.docutils import ReferenceRole
 
 PAGE_SECONDS, TOTAL_SECONDS = 25, 240
 log = logging.getLogger(__name__)
@@ -37,6 +39,31 @@ def point_to_notebook(app, pagename, template, context, doctree) -> None:
         if group.get("label") == "launch-buttons":
             (button,) = group["buttons"]
             button["url"] = colab_url(theme, notebook_of(pagename))
+
+
+class Colab(ReferenceRole):
+    """{colab}`words <symbols/beginner>`: a notebook's address at Colab."""
+
+    def run(self):
+        """Return a link whose address is filled in when a page is written.
+
+        So a change of the repository reaches pages that were read before.
+        """
+        notebook = f"notebooks/{self.target}.ipynb"
+        link = nodes.reference(self.rawtext, self.title, colab=notebook)
+        self.set_source_info(link)
+        return [link], []
+
+
+def fill_colab_links(app, doctree, docname) -> None:
+    """Give each link of the role its address; warn where nothing lies."""
+    theme = app.config.html_theme_options
+    for link in doctree.findall(nodes.reference):
+        if "colab" in link:
+            notebook = Path(link["colab"])
+            link["refuri"] = colab_url(theme, notebook)
+            if not Path(app.srcdir, notebook).is_file():
+                log.warning("there is no %s", notebook, location=link)
 
 
 def copy_what_no_page_tells(app) -> None:
@@ -102,6 +129,8 @@ def on_build_finished(app, exception) -> None:
 
 def setup(app) -> dict:
     """Connect the hooks; the buttons come after the theme made them."""
+    app.add_role("colab", Colab())
+    app.connect("doctree-resolved", fill_colab_links)
     app.connect("builder-inited", switch_thebe_off, priority=1)
     app.connect("html-page-context", point_to_notebook, priority=900)
     app.connect("build-finished", on_build_finished)

@@ -47,12 +47,15 @@ class Book:
 
     def colab(self, page: str) -> str:
         """The address of a page's notebook in Colab."""
+        return self.opened(f"chapters/{page.removeprefix('book/')}")
+
+    def opened(self, notebook: str) -> str:
+        """The address in Colab of a notebook, named from notebooks/ on."""
         repo = self.repository
         slug = repo["url"].removeprefix("https://github.com/").strip("/")
-        inner = page.removeprefix("book/")
         return (
             f"https://colab.research.google.com/github/{slug}/blob/"
-            f"{repo['branch']}/notebooks/chapters/{inner}.ipynb"
+            f"{repo['branch']}/notebooks/{notebook}.ipynb"
         )
 
     def source(self, path: str) -> str:

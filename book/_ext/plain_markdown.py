@@ -142,6 +142,10 @@ def role(page: Page, name: str, content: str, where: str) -> str:
     if name == "numref":
         shown = book.numbered(target, where)
         return text.replace("%s", shown.split()[-1]) if text else shown
+    if name == "colab":
+        if not (book.root / f"notebooks/{target}.ipynb").is_file():
+            raise ChapterError(f"{where}: there is no notebook {target}")
+        return f"[{text or target}]({book.opened(target)})"
     if name in ("cite", "cite:p", "cite:t"):
         return citation(page, name, content, where)
     if name in ("glue", "glue:text"):
