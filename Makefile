@@ -1,28 +1,10 @@
 # The commands of the course. README.md says what each is for.
-PYTHON ?= python3
-VENV := .venv
-BIN := $(abspath $(VENV))/bin
-PY := $(BIN)/python
-export PATH := $(BIN):$(PATH)
-READY := $(VENV)/.ready
-
-# One thread a process: the matrix products here are small and several
-# processes run side by side, where BLAS threads wait for one another.
-export OMP_NUM_THREADS ?= 1
-export OPENBLAS_NUM_THREADS ?= 1
-
-.PHONY: all env check test book links colab serve notebooks grade sample mutants faults bench clean
+include book.mk
+.DEFAULT_GOAL := all
+.PHONY: all check test notebooks grade sample mutants faults student-edition
 
 all: notebooks book sample
 	@$(PY) -m autograder where
-
-env: $(READY)
-$(READY): requirements.txt pyproject.toml
-	test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	if command -v uv >/dev/null; \
-	then uv pip install --python $(PY) -r requirements.txt; \
-	else $(PY) -m pip install --quiet -r requirements.txt; fi
-	touch $@
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -31,26 +13,6 @@ check: $(READY)
 test: $(READY)
 	$(BIN)/ruff check .
 	$(PY) -m pytest -q -n 2
-
-# The first build is strict: -n -W turns an unknown reference or any other
-# warning into a failure, and names them all before it stops.
-book: $(READY)
-	$(BIN)/jupyter-book build . -n -W --keep-going
-
-# Every link inside the built site leads somewhere.
-links: $(READY)
-	$(PY) -m book._ext.links
-
-# The chapters' notebooks as released, in whatever Jupyter runs this: Colab's.
-colab:
-	python3 -m jupyter nbconvert --to notebook --execute \
-	  --output-dir _build/colab $$(find notebooks/chapters -name "*.ipynb")
-
-serve: book
-	$(PY) -m http.server --bind 127.0.0.1 --directory _build/html 8000
-
-clean:
-	rm -rf _build
 
 # Generated and committed, because Colab opens them from the repository.
 notebooks: $(READY)
@@ -78,3 +40,7 @@ sample: $(SOURCE)
 # the test that is named for it fail. `make faults ONLY=rope` tries a few.
 faults: $(READY)
 	$(PY) tests/faults.py "$(ONLY)"
+
+# A folder to publish: no answers, no hidden tests, no history.
+student-edition: notebooks
+	$(PY) -m autograder student-edition _build/student-edition

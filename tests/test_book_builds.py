@@ -205,7 +205,9 @@ def workflow_steps():
 
 
 def test_workflows_run_targets_that_the_makefile_has():
-    makefile = (ROOT / "Makefile").read_text("utf-8")
+    makefile = "".join(
+        (ROOT / name).read_text("utf-8") for name in ("Makefile", "book.mk")
+    )
     targets = set(re.findall(r"^([a-z][a-z-]*):", makefile, re.MULTILINE))
     named = [
         (name, target)

@@ -16,8 +16,9 @@ def test_the_two_commands_stand_before_line_20():
 
 
 def test_every_make_target_exists():
-    targets = re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text())
-    named = set(re.findall(r"`make ([a-z]+)`", README))
+    rules = "".join((ROOT / n).read_text() for n in ("Makefile", "book.mk"))
+    targets = re.findall(r"(?m)^([a-z-]+):", rules)
+    named = set(re.findall(r"`make ([a-z-]+)`", README))
     named |= set(re.findall(r"(?m)^make ([a-z]+)", BLOCKS))
     assert {"test", "sample", "serve"} <= named <= set(targets)
 
