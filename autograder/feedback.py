@@ -10,6 +10,7 @@ import re
 from string import Template
 
 import yaml
+from latex2mathml.converter import convert
 
 from autograder import course, gradebook, preprocessors
 from autograder.course import ROOT
@@ -187,14 +188,21 @@ def safe(text):
     return html.escape(PATH.sub("(a path)", str(text)))
 
 
+def typeset(text):
+    """Escape the course's own text; TeX between dollars becomes MathML."""
+    parts = re.split(r"\$([^$]+)\$", text)
+    return "".join(
+        convert(part) if i % 2 else html.escape(part)
+        for i, part in enumerate(parts)
+    )
+
+
 def help_for(text):
     """Return the exercise's hint and the chapters to reread."""
     lines = []
     hint = HINT.search(text)
     if hint:
-        plain = html.escape(" ".join(hint[1].split()))
-        plain = re.sub(r"\$([^$]+)\$", r"<code>\1</code>", plain)
-        lines.append(f"<p>Hint: {plain}</p>")
+        lines.append(f"<p>Hint: {typeset(' '.join(hint[1].split()))}</p>")
     named = CHAPTER.search(text)
     for title in re.findall(r'"([^"]+)"', named[1] if named else ""):
         lines.append(f"<p>Reread: {chapter_link(' '.join(title.split()))}</p>")

@@ -82,7 +82,8 @@ def test_hints_and_chapters_come_from_the_exercise():
         "<details><summary>Hint</summary>Turn $x$ & <b>.</details>"
     )
     hint, known, unknown = feedback.help_for(text)
-    assert hint == "<p>Hint: Turn <code>x</code> &amp; &lt;b&gt;.</p>"
+    assert hint.startswith("<p>Hint: Turn <math")
+    assert hint.endswith("</math> &amp; &lt;b&gt;.</p>")
     assert "RoPE" in known
     assert unknown == "<p>Reread: No such chapter</p>"
 
@@ -128,3 +129,10 @@ def softmax(z):
         assert "canary" not in text
         assert str(tmp_path) not in text
     assert any("Comment: Say why." in text for text in pages.values())
+
+
+def test_the_math_of_a_hint_is_typeset_and_the_rest_escaped():
+    page = feedback.typeset(r"if $x_i<r^{-1}$, then <b>so</b>")
+    assert "<msub><mi>x</mi><mi>i</mi></msub>" in page
+    assert "$" not in page
+    assert "<b>" not in page
