@@ -29,6 +29,7 @@ from autograder.rebuild import (
     rebuild,
     version_of,
 )
+from autograder.shown import safe_markdown
 from autograder.split import Cell, Checker, Limits, run_cells
 
 PRIVATE = (
@@ -52,7 +53,7 @@ session = Session()  # `grade` replaces its parts; nbgrader's CLI uses these
 
 
 def configure_autograde(config):
-    """Let nbgrader's autograde step go our way."""
+    """Let nbgrader's autograde step and its pages go our way."""
     config.Autograde.exporter_class = TolerantExporter
     config.Autograde.sanitize_preprocessors = [
         OverwriteKernelspec,
@@ -66,6 +67,7 @@ def configure_autograde(config):
     ]
     # Nothing that lies beside a submitted notebook is copied or run.
     config.CourseDirectory.ignore = ["*"]
+    config.HTMLExporter.filters = {"markdown2html": safe_markdown}
     return config
 
 
