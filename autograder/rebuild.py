@@ -63,7 +63,9 @@ def version_of(document):
     """Return the release that the file says it was made from, or None."""
     ours = mapping(mapping(document.get("metadata")).get("assembled"))
     version = ours.get("version")
-    return version if isinstance(version, str) else None
+    if not isinstance(version, str) or not version.isprintable():
+        return None
+    return version
 
 
 def mapping(value):
@@ -95,7 +97,7 @@ def plain(text):
 def names_defined(text):
     """Return the names that a cell's top level defines; imports excluded."""
     try:
-        tree = ast.parse(re.sub(r"(?m)^\s*[%!].*$", "pass", text))
+        tree = ast.parse(re.sub(r"(?m)^[ \t]*[%!].*$", "pass", text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         found = re.findall(r"(?m)^(?:def|class)\s+(\w+)|^(\w+)\s*=[^=]", text)
         return {a or b for a, b in found}
@@ -149,6 +151,10 @@ class Job:
     def __init__(self, master, stubs, slots, pieces):
         self.master, self.stubs, self.slots = master, stubs, slots
         self.pieces = pieces
+        self.defined = [
+            names_defined(piece.text) if piece.code else set()
+            for piece in pieces
+        ]
         self.ids = {
             cell.metadata.nbgrader.grade_id: i
             for i, cell in enumerate(master.cells)
@@ -184,19 +190,19 @@ class Job:
         for n, piece in enumerate(self.pieces):
             same = by_text.get((plain(piece.text), piece.code))
             spot = self.ids.get(piece.grade_id, same)
-            if spot is None or self.misplaced(piece, spot, same):
+            if spot is None or self.misplaced(n, spot, same):
                 self.free.append(n)
             else:
                 self.place[n] = spot
         self.compare_locked()
 
-    def misplaced(self, piece, spot, same):
+    def misplaced(self, n, spot, same):
         """Return whether an answer was written over a locked cell."""
         if spot in self.slots or same == spot:
             return False
         wanted = set().union(*(self.names(slot) for slot in self.slots))
         own = names_defined(self.stubs[spot]) if self.is_code(spot) else set()
-        return piece.code and bool(names_defined(piece.text) & wanted - own)
+        return bool(self.defined[n] & wanted - own)
 
     def is_code(self, i):
         """Return whether the master's cell i holds code."""
@@ -260,18 +266,13 @@ class Job:
             wanted = self.names(slot)
             if self.taken[slot] or not wanted:
                 continue
-            found = [n for n in self.free if self.defines(n, wanted)]
+            found = [n for n in self.free if self.defined[n] & wanted]
             for n in found:
                 self.free.remove(n)
             if found:
                 self.taken[slot] = found
                 self.say(f"{self.title(slot)}: the answer was found by the "
                          "names that it defines")
-
-    def defines(self, n, wanted):
-        """Return whether piece n is code that defines a wanted name."""
-        piece = self.pieces[n]
-        return piece.code and bool(names_defined(piece.text) & wanted)
 
     def fill_by_place(self):
         """Give empty slots the free cells that stand where they should."""

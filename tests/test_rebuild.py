@@ -1,6 +1,7 @@
 """Damaged files give their honest answers; nothing else is the student's."""
 
 import json
+import time
 
 import nbformat
 import pytest
@@ -263,3 +264,17 @@ def test_another_release_is_told():
     assert rebuild.rebuild(MASTER, pieces, "1").repairs == []
     told = rebuild.rebuild(MASTER, pieces, "0").repairs
     assert told == ["made from release 0; this course has 1"]
+
+
+@pytest.mark.parametrize("version", ["\ud800", "\x1b[2Jgone", "a\nb", 7])
+def test_a_release_that_no_terminal_should_print_is_not_told(version):
+    document = {"metadata": {"assembled": {"version": version}}}
+    assert rebuild.version_of(document) is None
+
+
+@pytest.mark.parametrize("line", ["\n", "%\n", " \n", "a.b\n", "x ="])
+def test_a_long_cell_takes_no_long_time(line):
+    text = (line * rebuild.MAX_TEXT)[: rebuild.MAX_TEXT]
+    began = time.process_time()
+    rebuild.names_defined(text)
+    assert time.process_time() - began < 10  # once quadratic: minutes
