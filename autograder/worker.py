@@ -52,7 +52,7 @@ def grade_one(task):
     except (Unreadable, Refusal) as problem:
         result |= failed(place, job, notebook, str(problem))
     except (Exception, SystemExit) as problem:  # nbgrader exits at times
-        log_error(place, job, notebook)
+        log_error(place, key_of(job, notebook))
         reason = f"the grader failed ({type(problem).__name__}), see {LOG}"
         result |= failed(place, job, notebook, reason)
     result["seconds"] = round(time.monotonic() - began, 2)
@@ -71,17 +71,20 @@ def blank(place, job, notebook):
     }
 
 
-def log_error(place, job, notebook):
+def log_error(place, names):
     """Keep the traceback for whoever mends the grader."""
     place.grades.mkdir(parents=True, exist_ok=True)
     with (place.grades / LOG).open("a") as file:
-        file.write(f"{key_of(job, notebook)}\n{traceback.format_exc()}\n")
+        file.write(f"{names}\n{traceback.format_exc()}\n")
 
 
 def finish(place, result):
     """Write the student's page, then, last of all, the result."""
-    feedback.write(place, result)
     names = result["student"], result["assignment"], result["notebook"]
+    try:
+        feedback.write(place, result)
+    except Exception:  # a page that fails must not stop the batch
+        log_error(place, names)
     store(place.result_file(*names), result)
 
 

@@ -252,6 +252,16 @@ def test_an_error_of_the_grader_is_logged_not_raised(tmp_path, monkeypatch):
     assert "Traceback" in (course.grades / worker.LOG).read_text()
 
 
+def test_a_page_that_cannot_be_written_stops_nothing(tmp_path, monkeypatch):
+    course = small_course.make(tmp_path)
+    result = {"student": "a", "assignment": "tiny", "notebook": "beginner"}
+    monkeypatch.setattr(worker.feedback, "write", lambda *args: 1 / 0)
+    worker.finish(course, result)
+    stored = json.loads(course.result_file(*result.values()).read_text())
+    assert stored == result
+    assert "ZeroDivisionError" in (course.grades / worker.LOG).read_text()
+
+
 @pytest.mark.slow
 def test_nbgraders_own_command_goes_the_same_way(tmp_path):
     course = small_course.make(tmp_path, alice=submission())
