@@ -6,6 +6,7 @@ Colab need, and cleared by nbgrader itself. Nothing here touches a
 gradebook, and the same source always gives the same bytes.
 """
 
+import ast
 import hashlib
 import re
 import shutil
@@ -105,10 +106,11 @@ def read_source(path):
     notebook = jupytext.reads(text, fmt="py:percent")
     lines = [i for i, line in enumerate(text.splitlines(), 1)
              if line.startswith("# %%")]
-    seen = {}
+    seen, answers = {}, set()
     for line, cell in zip(lines, notebook.cells, strict=True):
         where = f"{_short(path)}, cell at line {line}"
         _check_cell(cell, where)
+        answers |= _check_code(cell, answers, where)
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
         if grade_id in seen:
             raise Refusal(
@@ -180,6 +182,41 @@ def _check_cell(cell, where):
             f"{where}: an answer cell without '### BEGIN SOLUTION' and "
             "'### END SOLUTION'; put them around what students must write."
         )
+
+
+def _check_code(cell, answers, where):
+    """Refuse a test whose points a student could name; return new names.
+
+    A number on a test's last line is its partial credit, so that line must
+    not be a student's value. `answers` are the names of earlier answers.
+    """
+    from autograder.rebuild import names_defined  # nbgrader: 2 s to import
+
+    tags = cell.metadata.get("nbgrader", {})
+    if cell.cell_type != "code":
+        return set()
+    if tags.get("solution"):
+        return names_defined(cell.source)
+    root = _root_of_last_line(cell.source) if tags.get("grade") else None
+    if root in answers:
+        raise Refusal(
+            f"{where}: its last line is a bare value of the student's "
+            f"{root}, which would be the points it earns; compare it, or "
+            "end with a line of your own."
+        )
+    return set()
+
+
+def _root_of_last_line(source):
+    """Return f for a last line such as `f`, `f(x)`, `f(x)[0].y`, or None."""
+    try:
+        body = ast.parse(re.sub(r"(?m)^[ \t]*[%!].*$", "pass", source)).body
+    except SyntaxError:
+        return None  # the reference answers' own run will say so
+    node = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
+    while isinstance(node, ast.Call | ast.Attribute | ast.Subscript):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else None
 
 
 def _check_region(source, region, where):

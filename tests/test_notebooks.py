@@ -73,9 +73,14 @@ def one():
 '''
 
 
+TEST = '# %% nbgrader={"grade_id": "t", "grade": true, "points": 2}\n'
+
+
 @pytest.mark.parametrize(
     ("source", "words"),
     [
+        *((f"{ANSWER}\n{TEST}two = one\n{last}\n", "the student's one")
+          for last in ("one()", "one", "one()[0].value", "one.x(3)()")),
         (ANSWER.replace('"solution"', '"locked"'), '"solution": true'),
         (ANSWER.replace("### BEGIN SOLUTION", ""), "come in pairs"),
         (ANSWER.replace("###", "##").replace("SOLUTION", "ANSWER"),
@@ -98,6 +103,15 @@ def test_a_faulty_source_is_refused_by_name(tmp_path, source, words):
         read_source(path)
     assert words in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "last", ["check(one())", "two", "2.0 if one() else 1", "x = one()", "%%x"]
+)
+def test_a_test_may_use_the_students_value(tmp_path, last):
+    path = tmp_path / "right.py"
+    path.write_text(f"{ANSWER}\n{TEST}{last}\n")
+    assert len(read_source(path).cells) == 2
 
 
 def test_an_unknown_assignment_is_refused():
