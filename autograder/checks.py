@@ -8,6 +8,10 @@ dtype, finite, value) and stops at the first that fails, in a sentence.
 import numpy as np
 import sympy as sp
 
+WAITING = (  # what evalf leaves as it is until `doit`
+    sp.Derivative, sp.Integral, sp.Sum, sp.Product, sp.Limit,
+    sp.KroneckerDelta,
+)
 CHECK_SEED = 20260  # fixed in Colab; grading draws its own and records it
 
 
@@ -244,6 +248,8 @@ def _plain_expression(got, matrix, name):
     fits = isinstance(got, sp.MatrixBase if matrix else sp.Expr)
     if not fits or (not matrix and isinstance(got, sp.MatrixExpr)):
         raise Mistake(f"{name} is {_kind(got)}; return a SymPy {kind}.")
+    if got.has(sp.UnevaluatedExpr):
+        got = got.replace(sp.UnevaluatedExpr, lambda inside: inside)
     return got
 
 
@@ -324,7 +330,7 @@ def _gap(got, want, point):
 
 def _evaluate(expression, point):
     value = _with_sample_functions(expression)
-    if value.has(sp.Derivative, sp.Integral, sp.Sum, sp.Product, sp.Limit):
+    if value.has(*WAITING):
         value = value.subs(point).doit()
     value = value.xreplace(point).evalf(30)
     return value if value.is_number and value.is_finite else None

@@ -135,6 +135,8 @@ def test_a_missing_function_is_named():
         (sp.Sum(sp.binomial(n, sp.Symbol("k", integer=True)),
                 (sp.Symbol("k", integer=True), 0, n)), 2**n),
         (sp.Piecewise((x**2, x > 0), (x * x, True)), x**2),
+        (sp.UnevaluatedExpr(x) * 2, 2 * x),
+        (x + sp.KroneckerDelta(1, 2, evaluate=False), x),
         (0.5 * x, x / 2),
         (1, sp.Integer(1)),
         (np.float64(0.25), sp.Rational(1, 4)),
