@@ -20,7 +20,7 @@ MAX_INT_BITS = 1 << 16
 DTYPES = frozenset(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
     "float16 float32 float64 complex64 complex128".split()
-)
+) | {np.dtype(np.longdouble).name}
 TORCH_DTYPES = frozenset(
     "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 "
     "complex64 complex128".split()

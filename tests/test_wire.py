@@ -75,6 +75,12 @@ def test_arrays_cross_with_dtype_and_shape(dtype, shape, rng):
         np.testing.assert_array_equal(crossed, value, strict=True)
 
 
+def test_numbers_of_more_digits_cross():
+    third = np.longdouble(1) / 3
+    assert loads(dumps(third)) == third
+    assert loads(dumps(np.full(2, third)))[1] == third
+
+
 def test_a_mask_is_not_dropped():
     masked = np.ma.masked_array([1.0, 2.0], [False, True])
     crossed = loads(dumps(masked))
