@@ -1,6 +1,8 @@
 """What a test cell may do when answers run elsewhere."""
 
 import math
+import os
+import time
 
 import pytest
 import small_course
@@ -8,8 +10,6 @@ from nbgrader.utils import determine_grade
 
 from autograder import preprocessors, split
 from autograder.split import Cell
-
-pytestmark = pytest.mark.slow
 
 SETUP = "import numpy as np\nimport sympy as sp\nCHECK_SEED = 1"
 ANSWER = """
@@ -72,12 +72,14 @@ def run(checker, *tests, answer=ANSWER, setup=SETUP):
     return split.run_cells(cells, 7, checker, limits)[2:]
 
 
+@pytest.mark.slow
 def test_what_an_author_may_write(checker):
     outcomes = run(checker, *GOOD)
     told = zip(GOOD, outcomes, strict=True)
     assert {cell: o.message for cell, o in told if not o.passed} == {}
 
 
+@pytest.mark.slow
 def test_what_a_student_is_told(checker):
     for cell, outcome in zip(BAD, run(checker, *BAD), strict=True):
         text, public = BAD[cell]
@@ -86,6 +88,7 @@ def test_what_a_student_is_told(checker):
         assert outcome.public == public, cell
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("last", "credit"),
     [("1.5", 1.5), ("np.float32(2)", 2.0), ("True", None), ("'2'", None)],
@@ -106,6 +109,7 @@ def test_partial_credit_stays_within_the_points(credit, points):
     assert determine_grade(cell) == (points, 2)
 
 
+@pytest.mark.slow
 def test_torch_modules_stay_with_the_student(checker):
     answer = """
 import torch
@@ -128,6 +132,7 @@ assert g.shape == (4, 4)
     assert outcome.message == ""
 
 
+@pytest.mark.slow
 def test_nothing_of_one_notebook_is_left_in_the_next(checker):
     spoil = "import builtins\nbuiltins.left = np.left = 3\nleft = 4"
     run(checker, spoil, answer=spoil)
@@ -135,7 +140,20 @@ def test_nothing_of_one_notebook_is_left_in_the_next(checker):
     assert "left" in outcome.message  # a NameError, not 3
 
 
+@pytest.mark.slow
 def test_a_new_process_has_the_earlier_answers(checker):
     answer = "import os\nhalf = lambda x: os._exit(0)\ntable = {'a': 1}"
     outcomes = run(checker, "half(1)", "assert table['a'] == 1", answer=answer)
     assert [outcome.passed for outcome in outcomes] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("load", "seconds"), [(0.1, 30), (2.0, 30), (5.0, 75), (90.0, 120)]
+)
+def test_a_busy_machine_costs_no_honest_answer(load, seconds, monkeypatch):
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    clock = split.Clock(split.Limits())
+    left = clock.deadline(30) - time.monotonic()
+    assert left == pytest.approx(seconds, abs=1)
+    assert clock.deadline(1000) == clock.end

@@ -199,7 +199,7 @@ def checker():
 
 @pytest.fixture
 def session(checker, monkeypatch):
-    limits = split.Limits(cell_s=4, test_s=4, notebook_s=60)
+    limits = split.Limits(cell_s=4, test_s=4, notebook_s=60, busy=1)
     now = preprocessors.Session(checker=checker, limits=limits)
     monkeypatch.setattr(preprocessors, "session", now)
     return now
@@ -410,7 +410,7 @@ SLOW = {
 @pytest.mark.slow
 @pytest.mark.parametrize("where", SLOW)
 def test_the_notebooks_time_is_bounded(where, session):
-    session.limits = split.Limits(cell_s=60, test_s=60, notebook_s=5)
+    session.limits = split.Limits(cell_s=60, test_s=60, notebook_s=5, busy=1)
     notebook = notebook_with(SLOW[where])
     began = time.monotonic()
     record = preprocessors.execute(small_course.source_notebook(), notebook, 1)
@@ -427,7 +427,7 @@ def test_a_cell_that_hung_is_not_replayed(session):
         split.Cell("answer", "import os\nos._exit(0)", "end"),
         split.Cell("test", "assert x == 3", "check", ("x",)),
     ]
-    limits = split.Limits(cell_s=8, test_s=8, notebook_s=60)
+    limits = split.Limits(cell_s=8, test_s=8, notebook_s=60, busy=1)
     began = time.monotonic()
     outcomes = split.run_cells(cells, 1, session.checker, limits)
     assert time.monotonic() - began < 8 + 8

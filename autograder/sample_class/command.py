@@ -20,7 +20,7 @@ from autograder.sample_class.make import make
 from autograder.split import Limits
 
 SCRATCH = ROOT / "_build" / "sample"
-LIMITS = Limits(cell_s=6.0, test_s=6.0, notebook_s=120.0)
+LIMITS = Limits(cell_s=6.0, test_s=6.0, notebook_s=120.0, busy=1.0)
 SEED = 20260130  # of the checks' inputs
 
 
