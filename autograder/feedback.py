@@ -189,10 +189,11 @@ def safe(text):
 
 
 def typeset(text):
-    """Escape the course's own text; TeX between dollars becomes MathML."""
+    """Escape the course's own text; $TeX$ becomes MathML, `code` code."""
     parts = re.split(r"\$([^$]+)\$", text)
     return "".join(
-        convert(part) if i % 2 else html.escape(part)
+        convert(part) if i % 2
+        else re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(part))
         for i, part in enumerate(parts)
     )
 
@@ -210,11 +211,15 @@ def help_for(text):
 
 
 def chapter_link(title):
-    """Return a link to the chapter's notebook; the bare title if unknown."""
+    """Return a link to the chapter's notebook; the bare title if unknown.
+
+    A chapter's short name is what stands before the colon of its title.
+    """
     shown = html.escape(title)
     for page in sorted((ROOT / "book").glob("*/*.md")):
         found = re.search(r"(?m)^# (.+)$", page.read_text(encoding="utf-8"))
-        if found and found[1].strip().casefold() == title.casefold():
+        name = found[1].strip().casefold() if found else ""
+        if title.casefold() in (name, name.split(":")[0]):
             config = yaml.safe_load((ROOT / "_config.yml").read_text())
             place = config["repository"]
             path = page.relative_to(ROOT / "book").with_suffix(".ipynb")

@@ -24,6 +24,13 @@ EXPECTED = {
 }  # fmt: skip
 
 
+# How NumPy and math refuse a SymPy expression; neither names the cause.
+NOT_FOR_SYMBOLS = (
+    "loop of ufunc does not support argument",
+    "Cannot convert expression to float",
+)
+
+
 class Misuse(TypeError):
     """A test treated an opaque object as data."""
 
@@ -66,6 +73,9 @@ def told(request, error):
     kind, text = str(error["type"]), str(error["text"])
     if kind == "Overtime":
         return f"{name} took too long"
+    if text.startswith(NOT_FOR_SYMBOLS):
+        text += " (functions of NumPy and math take no SymPy expression: "
+        text += "use SymPy's, such as sp.sqrt)"
     return f"{name} raised {kind}: {text}" if text else f"{name} raised {kind}"
 
 

@@ -1,10 +1,15 @@
 """What a student reads: the mistake, and nothing that must stay hidden."""
 
+import math
+
+import numpy as np
 import pytest
 import small_course
+import sympy as sp
 from small_course import ANSWERS, submission
 
-from autograder import feedback, grade, gradebook, preprocessors
+from autograder import feedback, grade, gradebook, preprocessors, remote
+from autograder.course import ROOT
 
 MESSAGE = "softmax: the values do not add up."
 
@@ -84,8 +89,28 @@ def test_hints_and_chapters_come_from_the_exercise():
     hint, known, unknown = feedback.help_for(text)
     assert hint.startswith("<p>Hint: Turn <math")
     assert hint.endswith("</math> &amp; &lt;b&gt;.</p>")
-    assert "RoPE" in known
+    assert 'symbols/rope.ipynb">RoPE</a>' in known
     assert unknown == "<p>Reread: No such chapter</p>"
+
+
+@pytest.mark.parametrize("name", ["beginner", "intermediate", "advanced"])
+def test_help_is_readable_and_leads_to_a_chapter(name):
+    text = (ROOT / f"solutions/symbols/{name}.py").read_text("utf-8")
+    exercises = text.replace("\n# ", "\n").split("\n## ")[1:]
+    lines = [line for e in exercises for line in feedback.help_for(e)]
+    hints = [line for line in lines if line.startswith("<p>Hint")]
+    chapters = [line for line in lines if line.startswith("<p>Reread")]
+    assert len(hints) == 4 and len(chapters) == 5
+    assert [h for h in hints if "\\" in h or "`" in h or "$" in h] == []
+    assert [c for c in chapters if "<a href" not in c] == []
+
+
+@pytest.mark.parametrize("function", [np.exp, np.sqrt, math.exp])
+def test_a_function_that_takes_no_symbol_is_explained(function):
+    with pytest.raises(TypeError) as refusal:
+        function(sp.Symbol("x"))
+    error = {"type": "TypeError", "text": str(refusal.value)}
+    assert "use SymPy's" in remote.told({"label": "f"}, error)
 
 
 def test_messages_of_libraries_are_not_shown():
