@@ -435,17 +435,22 @@ check_array(answer, right, "sink_softmax", rtol=1e-9)
 # *Advanced · 4 points · 15 minutes · chapter "Pre-LN against Post-LN"*
 #
 # A transformer has $L$ layers of two sublayers, so $2L$ sublayers in a row,
-# each with its own normalization. Pre-LN has one final normalization after
-# the last layer; Post-LN has none. Multiplied out, the gradient is a sum
+# each with its own normalization. Multiplied out, the gradient is a sum
 # over $2^{2L}$ paths: in each sublayer a path takes the skip or the branch.
 # Let $c_k$ be the number of paths that meet exactly $k$ normalization
-# Jacobians.
+# Jacobians. There are three networks:
+#
+# - `"pre"`: all sublayers are Pre-LN, and one final normalization follows
+#   the last layer.
+# - `"post"`: all sublayers are Post-LN. There is no final normalization.
+# - `"mixed"`: in each layer the first sublayer is Pre-LN and the second is
+#   Post-LN. There is no final normalization.
 #
 # Write `path_polynomial(placement, L, t)`, which returns
 # $\sum_k c_k t^k$ for any $L$.
 #
-# - `placement`: `"pre"` or `"post"`; `L`: a positive integer, as a number
-#   *or* as a SymPy symbol; `t`: a positive SymPy symbol or number.
+# - `placement`: `"pre"`, `"post"` or `"mixed"`; `L`: a positive integer, as
+#   a number *or* as a SymPy symbol; `t`: a positive SymPy symbol or number.
 # - Returns a SymPy expression; any equivalent form is right.
 #
 # A small case: for `L = 1`, Pre-LN gives $t+2t^2+t^3$. One path meets the
@@ -463,6 +468,8 @@ def path_polynomial(placement, L, t):
     ### BEGIN SOLUTION
     if placement == "post":
         return (2 * t) ** (2 * L)
+    if placement == "mixed":
+        return (2 * t * (1 + t)) ** L
     return t * (1 + t) ** (2 * L)
     ### END SOLUTION
 
@@ -480,8 +487,8 @@ check_expression(
     ],
 )
 
-# %% nbgrader={"grade_id": "path-polynomial-graded", "grade": true, "points": 3}
-# Grading, 3 points: both forms, for a given L and for any L.
+# %% nbgrader={"grade_id": "path-polynomial-graded", "grade": true, "points": 1}
+# Grading, 1 point: Pre-LN and Post-LN, for a given L and for any L.
 ### BEGIN HIDDEN TESTS
 t = sp.symbols("t", positive=True)
 any_L = sp.symbols("L", integer=True, positive=True)
@@ -521,6 +528,35 @@ for L in (sp.Integer(3), any_L):
             (t * (1 + t) ** (2 * L), "this is the Pre-LN polynomial."),
             (2 * t ** (2 * L), "each sublayer doubles the paths."),
             (2 * L * t ** (2 * L), "each sublayer doubles the paths."),
+        ],
+    )
+### END HIDDEN TESTS
+
+# %% nbgrader={"grade_id": "path-polynomial-mixed-graded", "grade": true, "points": 2}
+# Grading, 2 points: the mixed network, for a given L and for any L.
+### BEGIN HIDDEN TESTS
+t = sp.symbols("t", positive=True)
+any_L = sp.symbols("L", integer=True, positive=True)
+for L in (sp.Integer(3), any_L):
+    layer = 2 * t * (1 + t)
+    check_expression(
+        path_polynomial("mixed", L, t),
+        layer**L,
+        f"path_polynomial, mixed, L = {L}",
+        symbols=(L, t) if L is any_L else (t,),
+        mistakes=[
+            (t * layer**L, "the mixed network has no final normalization."),
+            (layer ** (2 * L), "a layer holds one sublayer of each kind, so "
+             "there are L of each kind, not 2L."),
+            ((1 + t + 2 * t) ** L, "sublayers follow one another, so their "
+             "factors multiply."),
+            ((t * (1 + t)) ** L, "the skip and the branch of a Post-LN "
+             "sublayer are two paths, and each meets its normalization."),
+            ((1 + t) ** (2 * L), "in a Post-LN sublayer the skip meets the "
+             "normalization too."),
+            ((2 * t) ** (2 * L), "in a Pre-LN sublayer the skip goes around "
+             "the normalization."),
+            (t * (1 + t) ** (2 * L), "this is the Pre-LN polynomial."),
         ],
     )
 ### END HIDDEN TESTS

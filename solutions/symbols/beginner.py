@@ -519,8 +519,8 @@ for kind, layers, per_layer, last in cases:
     last_missing = "the final normalization is not counted."
     check_integer(
         counts[0], (every if kind == "post" else 0) + last, f"fewest, {name}",
-        [(last, "in Post-LN the skip ends inside the normalization, so it "
-          "meets every one.")] * (kind == "post")
+        [(few, "in Post-LN the skip ends inside the normalization, so it "
+          "meets every one.") for few in (last, 1)] * (kind == "post")
         + [(every + last, "in Pre-LN the skip goes around the "
             "normalization.")] * (kind == "pre")
         + [(layers + last, "each sublayer has its own normalization, not "
