@@ -22,6 +22,7 @@ COMMANDS = {
     "mutants": ("mutants", "named wrong and right answers, graded"),
     "sample": ("sample_class.command", "the sample class: expected, given"),
     "export": ("export", "grades as CSV: per question, Canvas, Moodle"),
+    "remove": ("remove", "takes a student's data out of the classroom"),
     "student-edition": ("student_edition", "a folder without answers"),
     "where": ("where", "where site, notebooks and grades are"),
 }

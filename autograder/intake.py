@@ -203,7 +203,9 @@ class Students:
             platform += f" {assignment}"
         spelled, plain = key(name.student), safe_id(name.student)
         other = name.number or hashlib.sha256(spelled.encode()).hexdigest()
-        for who in (plain, f"{plain}-{other[:12]}"):
+        both = plain, f"{plain}-{other[:12]}"
+        # Who has the long id keeps it when the namesake was removed.
+        for who in sorted(both, key=lambda w: w not in self.known):
             owner = self.known.setdefault(who, {"name": spelled})
             number = owner.get(platform, name.number)
             if owner["name"] == spelled and number == name.number:
