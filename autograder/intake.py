@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ from autograder.identity import (
     parse,
     released_notebooks,
 )
-from autograder.naming import Name, Roster, key, read_name, safe_id
+from autograder.naming import SHAPES, Name, Roster, key, read_name, safe_id
 
 CLOCK_SLACK = 2.0  # seconds; zip archives keep even seconds only
 NOT_OURS = ("__macosx", ".ds_store", "thumbs.db", "desktop.ini")
@@ -139,8 +140,7 @@ class Intake:
         self, name: Name, found: Found, assignment: str, entry: Entry
     ) -> str | None:
         if self.roster is not None:
-            clues = (name.student or "", name.number, *found.names)
-            known = self.roster.find(*clues)
+            known = self.roster.find(*_clues(name, found.names))
             if known is None:
                 entry.note = (
                     f"{name.student or 'its name'} is not in the roster"
@@ -219,6 +219,20 @@ class Students:
         if self.known:
             text = json.dumps(self.known, indent=1, sort_keys=True)
             _write(self.path, text.encode("utf-8"), None)
+
+
+def _clues(name: Name, names: tuple[str, ...]) -> list[str]:
+    """Return what may lead to a student, outermost first.
+
+    Inner names are the student's own choice, and might be another's. So
+    nothing below the name that a platform gave counts.
+    """
+    clues = []
+    for each in names:
+        if name.shape in SHAPES and SHAPES[name.shape].fullmatch(each):
+            return [*clues, name.student or "", name.number]
+        clues.append(re.sub(r"(?i)\.zip$", "", each))
+    return [*clues, name.student or ""]
 
 
 def _is_litter(found: Found, entry: Entry) -> bool:

@@ -271,6 +271,26 @@ def test_a_roster_has_the_last_word(collect, tmp_path):
     assert "not in the roster" in entries[1].note
 
 
+@pytest.mark.parametrize(
+    ("file", "student"),
+    [
+        ("eve/bob/b.ipynb", "u8"),
+        ("eve/Bob Roe - b.ipynb", "u8"),
+        ("eve/my - b.ipynb", "u8"),
+        ("eve.zip/bob/b.ipynb", "u8"),
+        ("Eve Poe_12_assignsubmission_file_/bob/b.ipynb", "u8"),
+        ("Stranger_12_assignsubmission_file_/bob/b.ipynb", None),
+        ("Stranger_9_assignsubmission_file_/b.ipynb", "u9"),
+        ("bob_11_22_b.ipynb", "u9"),
+    ],
+)
+def test_no_student_hands_in_as_another(collect, tmp_path, file, student):
+    path = tmp_path / "roster.csv"
+    path.write_text("id,name,login,n\nu8,Eve Poe,eve,8\nu9,Bob Roe,bob,9\n")
+    (entry,) = collect({file: notebook()}, roster=read_roster(path))
+    assert entry.student == (student or "")
+
+
 def test_links_on_disk_are_not_followed(collect, tmp_path):
     (tmp_path / "secret.ipynb").write_bytes(notebook())
     (tmp_path / "inbox" / "eve").mkdir(parents=True)
