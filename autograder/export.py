@@ -35,7 +35,7 @@ def read_results(place):
 
 def canvas_ids(place):
     """Return {student: Canvas's number}, as intake read it in file names."""
-    path = place.classroom / "attempts" / "students.json"
+    path = place.classroom / "attempts" / "_students.json"
     known = json.loads(path.read_text("utf-8")) if path.exists() else {}
     return {who: facts.get("canvas", "") for who, facts in known.items()}
 

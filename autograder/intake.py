@@ -70,7 +70,8 @@ class Intake:
         self.ours = frozenset(
             w for r in known for w in (r.assignment, r.level)
         )
-        self.students = Students(self.attempts / "students.json")
+        # no student's id begins with a bar
+        self.students = Students(self.attempts / "_students.json")
 
     def collect(self, paths: list[Path]) -> list[Entry]:
         """Take what can be taken; return one entry a file found."""

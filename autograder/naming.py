@@ -118,7 +118,8 @@ def safe_id(name: str) -> str:
     plain = "".join(c for c in apart if not unicodedata.combining(c))
     if not plain.isascii():  # other scripts keep their marks
         plain = unicodedata.normalize("NFC", name)
-    return re.sub(r"[^\w.]+", "-", plain.casefold()).strip("-._")[:80]
+    name = re.sub(r"[^\w.]+", "-", plain.casefold()).strip("-._")[:80]
+    return name.encode()[:200].decode(errors="ignore")  # a file's name has 255
 
 
 def key(text: str) -> str:

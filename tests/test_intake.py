@@ -291,6 +291,15 @@ def test_no_student_hands_in_as_another(collect, tmp_path, file, student):
     assert entry.student == (student or "")
 
 
+def test_a_student_named_like_our_own_file_stops_nothing(collect):
+    (entry,) = collect({"students.json/b.ipynb": notebook()})
+    assert (entry.fate, entry.student) == ("taken", "students.json")
+
+
+def test_an_id_fits_into_a_files_name():
+    assert len(safe_id("\U00020000" * 90).encode()) == 200
+
+
 def test_links_on_disk_are_not_followed(collect, tmp_path):
     (tmp_path / "secret.ipynb").write_bytes(notebook())
     (tmp_path / "inbox" / "eve").mkdir(parents=True)

@@ -212,7 +212,7 @@ def test_canvas_gets_its_own_numbers_back(tmp_path):
     place = Course(tmp_path)
     (tmp_path / "attempts").mkdir()
     text = json.dumps({"doejane": {"name": "doejane", "canvas": "77"}})
-    (tmp_path / "attempts" / "students.json").write_text(text)
+    (tmp_path / "attempts" / "_students.json").write_text(text)
     assert export.canvas_ids(place) == {"doejane": "77"}
     common = {"assignment": "symbols", "notebook": "beginner"}
     rows = export.canvas([
