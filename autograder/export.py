@@ -5,7 +5,7 @@ import json
 
 from nbgrader.api import MissingEntry
 
-from autograder import course, gradebook
+from autograder import course, gradebook, policy
 
 
 def add_arguments(parser):
@@ -24,13 +24,14 @@ def read_results(place):
     """Return the stored results, with what was marked by hand since."""
     found = sorted((place.grades / "results").glob("*/*/*.json"))
     results = [json.loads(path.read_text()) for path in found]
+    rules = policy.read(place)
     if results:
         numbers = canvas_ids(place)
         with gradebook.opened(place) as book:
             for result in results:
                 refresh(book, result)
                 result["canvas"] = numbers.get(result["student"], "")
-    return results
+    return [policy.marked(place, rules, result) for result in results]
 
 
 def canvas_ids(place):
@@ -56,6 +57,7 @@ def refresh(book, result):
 def write_csv(place):
     """Write every CSV file; return the paths."""
     results = read_results(place)
+    gradebook.enter_penalties(place, results)
     place.grades.mkdir(parents=True, exist_ok=True)
     return [
         write(place.grades / f"{name}.csv", table(results))
@@ -65,7 +67,8 @@ def write_csv(place):
 
 def totals(results):
     """Return one row for each notebook."""
-    head = [*NAMES, "score", "max_score", "status", "reason"]
+    head = [*NAMES, "score", "max_score", "status", "reason",
+            "days_late", "mark"]
     return [head, *([r[key] for key in head] for r in results)]
 
 
@@ -82,13 +85,13 @@ def exercises(results):
 
 
 def by_student(results):
-    """Return the columns' names, their maxima, and scores by student."""
+    """Return the columns' names, their maxima, and marks by student."""
     maxima, scores = {}, {}
     for r in results:
         column = f"{r['assignment']} {r['notebook']}"
         most = max(r["max_score"], maxima.get(column, 0))
         maxima[column] = most
-        scores.setdefault(r["student"], {})[column] = r["score"]
+        scores.setdefault(r["student"], {})[column] = r["mark"]
     return sorted(maxima), maxima, scores
 
 

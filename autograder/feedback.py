@@ -12,7 +12,7 @@ from string import Template
 import yaml
 from latex2mathml.converter import convert
 
-from autograder import course, gradebook, preprocessors
+from autograder import course, gradebook, policy, preprocessors
 from autograder.course import ROOT
 
 HEADING = re.compile(r"^##\s+(.+)$", re.MULTILINE)
@@ -70,6 +70,7 @@ def write(place, result):
     """Write the page of one result; return its path."""
     names = result["student"], result["assignment"], result["notebook"]
     remarks = comments(place, *names) if result["exercises"] else {}
+    result = policy.marked(place, policy.read(place), result)
     page = page_of(place, result, remarks)
     path = place.feedback / names[0] / names[1] / f"{names[2]}.html"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +111,8 @@ def total_line(result):
     waiting = sum(e["max_score"] for e in result["exercises"] if e["manual"])
     if waiting:
         line += f"; {waiting:g} points are still to be marked by hand"
-    return line
+    late = policy.remark(result)
+    return f"{line}; {late}" if late else line
 
 
 def notes(result):

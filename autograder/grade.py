@@ -8,7 +8,7 @@ rerun grades exactly what is missing.
 import json
 import os
 
-from autograder import course, gradebook, pool, sandbox, selftest
+from autograder import course, gradebook, policy, pool, sandbox, selftest
 from autograder.jobs import FAILED, GRADED, REPAIRED, find_jobs, finished
 from autograder.split import Limits
 
@@ -42,9 +42,11 @@ def add_arguments(parser):
 
 def run(args):
     """Grade what is missing; print a table; 1 if any notebook failed."""
+    place = course.course_from(args)
+    rules = policy.read(place)
     sandbox.require(args.unsafe_no_sandbox)
     results = grade(
-        course.course_from(args),
+        place,
         assignments=args.assignments,
         students=args.student,
         jobs=args.jobs,
@@ -55,7 +57,8 @@ def run(args):
     )
     from autograder import export
 
-    export.write_csv(course.course_from(args))
+    export.write_csv(place)
+    results = [policy.marked(place, rules, result) for result in results]
     print(json.dumps(results, indent=1) if args.json else table(results))
     return int(any(result["status"] == FAILED for result in results))
 
@@ -92,7 +95,8 @@ def table(results):
         name = f"{r['assignment']}/{r['notebook']}"
         line = f"{r['student']:24}{name:28}{score:>12}  {r['status']}"
         lines.append(line + (f": {r['reason']}" if r["reason"] else ""))
-        lines += [f"{'':24}- {text}" for text in r["repairs"]]
+        notes = [*r["repairs"], policy.remark(r)]
+        lines += [f"{'':24}- {text}" for text in notes if text]
     counts = {s: sum(r["status"] == s for r in results)
               for s in (GRADED, REPAIRED, FAILED)}
     lines.append(", ".join(f"{n} {s}" for s, n in counts.items()))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nbformat
 import sqlalchemy
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import SaveCells
 from nbgrader.utils import parse_utc
 
@@ -142,6 +142,24 @@ def grades_of(book, student, assignment, notebook):
     """Return nbgrader's grade rows of one submitted notebook."""
     found = book.find_submission_notebook(notebook, assignment, student)
     return found.grades
+
+
+def enter_penalties(course, results):
+    """Store what lateness costs in nbgrader's own column, for its pages."""
+    if not results:
+        return
+    with opened(course) as book:
+        for result in results:
+            penalty = result["score"] - result["mark"] or None
+            try:
+                found = book.find_submission_notebook(
+                    result["notebook"], result["assignment"], result["student"]
+                )
+            except MissingEntry:
+                continue
+            if found.late_submission_penalty != penalty:
+                found.late_submission_penalty = penalty
+        book.db.commit()
 
 
 def scores(book, student, assignment, notebook):

@@ -62,7 +62,7 @@ def made_once(tmp_path_factory):
             found = book.find_submission_notebook("beginner", "tiny", who)
             found.comments[0].manual_comment = text * 200
             book.db.commit()
-    names = course.classroom / "attempts" / "students.json"
+    names = course.classroom / "attempts" / "_students.json"
     write(names, json.dumps(known))
     log = course.grades / "errors.log"
     write(log, f"('{ANNA}', 'tiny', 'beginner')\n{SECRET}\n")

@@ -216,7 +216,7 @@ def test_canvas_gets_its_own_numbers_back(tmp_path):
     assert export.canvas_ids(place) == {"doejane": "77"}
     common = {"assignment": "symbols", "notebook": "beginner"}
     rows = export.canvas([
-        {**common, "student": who, "score": 3, "max_score": 4, "canvas": n}
+        {**common, "student": who, "mark": 3, "max_score": 4, "canvas": n}
         for who, n in (("doejane", "77"), ("ann", ""))
     ])  # fmt: skip
     assert rows[2][:4] == ["ann", "", "", "ann"]
