@@ -114,7 +114,7 @@ def test_no_byte_is_left_and_nobody_else_goes(
     for place in (
         "gradebook: the student and 1 submissions", f"submitted/{ANNA} (2",
         f"attempts/{ANNA} (1", f"autograded/{ANNA} (1", f"feedback/{ANNA} (1",
-        f"results/{ANNA} (1", "students.json: the name", "errors.log: all",
+        f"results/{ANNA} (1", "_students.json: the name", "errors.log: all",
         "grades.csv: the rows", "moodle.csv: the rows",
     ):  # fmt: skip
         assert place in told
