@@ -1,4 +1,4 @@
-"""`grade`: everything in submitted/ -> gradebook, CSV, feedback.
+"""`grade`: everything in submitted/ -> gradebook, CSV, feedback, class report.
 
 Every notebook ends as graded, graded with repairs, or failed with a
 reason, in a result file that is written last: killed at any moment, a
@@ -55,11 +55,14 @@ def run(args):
         limits=limits_from(args),
         unsafe=args.unsafe_no_sandbox,
     )
-    from autograder import export
+    from autograder import export, report
 
     export.write_csv(place)
+    page = report.write(place)
     results = [policy.marked(place, rules, result) for result in results]
     print(json.dumps(results, indent=1) if args.json else table(results))
+    if not args.json:
+        print(f"how the class did: {page}")
     return int(any(result["status"] == FAILED for result in results))
 
 

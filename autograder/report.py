@@ -1,48 +1,82 @@
-"""`report`: points per exercise over the class, and the usual mistakes."""
+"""`report`: how a class did: as text, as JSON, or as a page to show in class.
+
+The page is grades/report.html; `grade` writes it too.
+"""
 
 import json
-from collections import Counter, defaultdict
+from dataclasses import asdict
 
-from autograder import course
-from autograder.export import read_results
+from autograder import class_page, course
+from autograder.class_figures import notebooks
+from autograder.class_page import number, ranked
 
 
 def add_arguments(parser):
     """Options of `report`."""
     course.add_course_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "assignments", nargs="*", metavar="ASSIGNMENT", help="default: all"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON")
+    form.add_argument(
+        "--html", action="store_true", help="write grades/report.html"
+    )
 
 
 def run(args):
-    """Print one line for each exercise, the hardest first."""
-    rows = summary(read_results(course.course_from(args)))
-    if args.json:
-        print(json.dumps(rows, indent=1))
-        return 0
-    for row in rows:
-        print(f"{row['mean']:6.0%} {row['exercise']} ({row['count']})")
-        for message, count in row["messages"]:
-            print(f"{'':7}{count} × {message}")
+    """Print how the class did, or write the page of it."""
+    place = course.course_from(args)
+    found = notebooks(place, args.assignments)
+    if args.html:
+        print(write(place, found))
+    elif args.json:
+        print(json.dumps([figures(book) for book in found], indent=1))
+    else:
+        print("\n\n".join(map(text, found)))
     return 0
 
 
-def summary(results):
-    """Return per exercise: mean share of points, count, top messages."""
-    shares, messages = defaultdict(list), defaultdict(Counter)
-    for result in results:
-        for part in result["exercises"]:
-            name = f"{result['assignment']}/{result['notebook']}/{part['id']}"
-            if not part["manual"] and part["max_score"]:
-                shares[name].append(part["score"] / part["max_score"])
-                if part["message"]:
-                    messages[name][part["message"]] += 1
-    rows = [
-        {
-            "exercise": name,
-            "mean": sum(values) / len(values),
-            "count": len(values),
-            "messages": messages[name].most_common(3),
-        }
-        for name, values in shares.items()
-    ]
-    return sorted(rows, key=lambda row: row["mean"])
+def write(place, found=None):
+    """Write the page; return its path."""
+    found = notebooks(place) if found is None else found
+    path = place.grades / "report.html"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(class_page.page_of(found), encoding="utf-8")
+    return path
+
+
+def text(book):
+    """Return one notebook as lines, the hardest exercise first."""
+    ends = [f"{count} {status}" for status, count in book.ended.items()]
+    lines = [f"{book.name}: {', '.join(ends)}"]
+    if book.problem:
+        lines.append(f"  {book.problem}")
+    for name, counts in (("failed", book.reasons), ("mended", book.repairs)):
+        lines += [f"  {n} × {name}: {why}" for why, n in ranked(counts)]
+    known = [e for e in book.exercises if e.mean is not None]
+    for exercise in sorted(known, key=lambda e: e.mean):
+        answers = number(len(exercise.points), "answer")
+        lines.append(f"{exercise.mean:6.0%} {exercise.title} ({answers})")
+        for message, count in ranked(exercise.messages)[:3]:
+            lines.append(f"{'':7}{count} × {message}")
+    for what, names in (
+        ("never failed", book.never_failed()),
+        ("always failed", book.always_failed()),
+    ):
+        if names:
+            lines.append(f"  {what}: {', '.join(names)}")
+    return "\n".join(lines)
+
+
+def figures(book):
+    """Return one notebook as plain data, with what follows from it."""
+    plain = asdict(book)
+    for part, exercise in zip(
+        plain["exercises"], book.exercises, strict=True
+    ):
+        part |= {"mean": exercise.mean, "full": exercise.full,
+                 "zero": exercise.zero}
+    plain["never_failed"] = book.never_failed()
+    plain["always_failed"] = book.always_failed()
+    return plain

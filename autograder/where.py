@@ -17,8 +17,10 @@ def run(args):
         ("site", ROOT / "_build" / "html" / "index.html", "make book"),
         ("notebooks", course.released, "make notebooks"),
         ("grades", course.grades / "grades.csv", "make grade"),
+        ("class report", course.grades / "report.html", "make grade"),
         ("feedback", course.feedback, "make grade"),
         ("sample's grades", SAMPLE / "grades" / "grades.csv", "make sample"),
+        ("sample's report", SAMPLE / "grades" / "report.html", "make sample"),
         ("sample's feedback", SAMPLE / "feedback", "make sample"),
     ]
     for name, path, command in places:

@@ -9,7 +9,7 @@ import shutil
 import time
 from pathlib import Path
 
-from autograder import Refusal, export, sandbox
+from autograder import Refusal, export, report, sandbox
 from autograder.course import ROOT, Course
 from autograder.grade import grade
 from autograder.identity import released_notebooks
@@ -44,6 +44,7 @@ def run(args):
         f"{len(rows)} students, {wrong} not as expected, "
         f"{time.monotonic() - began:.0f} s; the class lies in {scratch}"
     )
+    print(f"how it did: {scratch / 'class' / 'grades' / 'report.html'}")
     return int(bool(wrong))
 
 
@@ -65,6 +66,7 @@ def grade_sample(
     entries = Intake(place.classroom, known).collect(sorted(inbox.iterdir()))
     results = grade(place, jobs=jobs, seed=SEED, limits=LIMITS)
     export.write_csv(place)
+    report.write(place)
     by_student = {r["student"]: r for r in results}
     masters = {
         s.notebook: exercises(master_of(place, *s.notebook.split("/")))
