@@ -166,7 +166,9 @@ def listed(title, counts):
     ]
     if len(rows) > ROWS:
         more = f"and {len(rows) - ROWS} more kinds"
-        items.append(f'<li><span class="times"></span><span>{more}</span>')
+        items.append(
+            f'<li><span class="times"></span><span>{more}</span></li>'
+        )
     return [f'<p>{title}:</p><ul class="said">{"".join(items)}</ul>']
 
 

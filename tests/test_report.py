@@ -8,7 +8,9 @@ import shutil
 import nbformat
 import pytest
 import small_course
+from playwright.sync_api import sync_playwright
 from small_course import ANSWERS, submission
+from test_site import FLAGS, NAMES, without_browser
 
 from autograder import Refusal, class_figures, class_page, report, sandbox
 from autograder.__main__ import main
@@ -259,3 +261,45 @@ def test_grading_writes_the_page_and_report_the_same(tmp_path, capsys):
     assert softmax["messages"] == {WRONG: 1}
     for who in ("ann", "bob", "cid", "right-"):
         assert not re.search(rf"\b{who}\b", first)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_overflows_on_a_phone(scheme):
+    found = [path for path in map(shutil.which, NAMES) if path]
+    if not found:
+        without_browser(f"none of {', '.join(NAMES)} is on the PATH")
+    exercises = [
+        class_figures.Exercise(
+            "A title that is as long as titles get, with $x_i$",
+            max_score=most, points=[0, most, most / 2], untouched=2,
+            messages={"a_name_without_a_break_" * 6: 3},
+            checks={"a-check-of-this-graded": class_figures.Check(3, 1)},
+        )
+        for most in (4, class_page.COLUMNS - 1, 24, 99)
+    ]  # fmt: skip
+    book = class_figures.Notebook(
+        "symbols/beginner", {"graded": 9}, max_score=99,
+        totals=[1.0] * 9, exercises=exercises,
+    )  # fmt: skip
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=found[0], args=FLAGS)
+        page = browser.new_page(
+            viewport={"width": 390, "height": 844}, color_scheme=scheme
+        )
+        page.set_content(class_page.page_of([book]))
+        width = page.evaluate("document.documentElement.scrollWidth")
+        spills = page.evaluate(
+            "[...document.querySelectorAll('.axis, p, h3, li')]"
+            ".filter(e => e.scrollWidth > e.clientWidth)"
+            ".map(e => e.textContent)"
+        )
+        colour = page.evaluate(
+            "getComputedStyle(document.querySelector("
+            "'li:not(.open) > .bar')).backgroundColor"
+        )
+        browser.close()
+    assert width == 390
+    assert spills == []
+    wanted = {"light": "rgb(47, 111, 159)", "dark": "rgb(108, 178, 224)"}
+    assert colour == wanted[scheme]
