@@ -5,7 +5,7 @@ import json
 
 from nbgrader.api import MissingEntry
 
-from autograder import course, gradebook, policy
+from autograder import course, gradebook, groups, policy
 
 
 def add_arguments(parser):
@@ -30,7 +30,10 @@ def read_results(place):
         with gradebook.opened(place) as book:
             for result in results:
                 refresh(book, result)
-                result["canvas"] = numbers.get(result["student"], "")
+        results = list(groups.shared(place, groups.read(place), results))
+        results.sort(key=lambda r: [r[name] for name in NAMES])
+        for result in results:
+            result["canvas"] = numbers.get(result["student"], "")
     return [policy.marked(place, rules, result) for result in results]
 
 

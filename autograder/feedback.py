@@ -12,7 +12,7 @@ from string import Template
 import yaml
 from latex2mathml.converter import convert
 
-from autograder import course, gradebook, policy, preprocessors
+from autograder import course, gradebook, groups, policy, preprocessors
 from autograder.course import ROOT
 
 HEADING = re.compile(r"^##\s+(.+)$", re.MULTILINE)
@@ -67,9 +67,17 @@ def run(args):
 
 
 def write(place, result):
-    """Write the page of one result; return its path."""
+    """Write the page of one result, for each member of a group."""
+    teams = groups.read(place)
+    for each in groups.shared(place, teams, [result]):
+        write_page(place, each)
+
+
+def write_page(place, result):
+    """Write one student's page; return its path."""
     names = result["student"], result["assignment"], result["notebook"]
-    remarks = comments(place, *names) if result["exercises"] else {}
+    owner = result.get("file_of", names[0])
+    remarks = comments(place, owner, *names[1:]) if result["exercises"] else {}
     result = policy.marked(place, policy.read(place), result)
     page = page_of(place, result, remarks)
     path = place.feedback / names[0] / names[1] / f"{names[2]}.html"
@@ -118,6 +126,8 @@ def total_line(result):
 def notes(result):
     """Return what concerns the whole notebook: failure, repairs."""
     lines = []
+    if "file_of" in result:
+        lines.append("Your group shares this mark. It is for the latest file.")
     if result["reason"]:
         lines.append(f"Not graded: {result['reason']}.")
     lines += [f"Mended in your file: {text}." for text in result["repairs"]]

@@ -8,7 +8,15 @@ rerun grades exactly what is missing.
 import json
 import os
 
-from autograder import course, gradebook, policy, pool, sandbox, selftest
+from autograder import (
+    course,
+    gradebook,
+    groups,
+    policy,
+    pool,
+    sandbox,
+    selftest,
+)
 from autograder.jobs import FAILED, GRADED, REPAIRED, find_jobs, finished
 from autograder.split import Limits
 
@@ -59,9 +67,13 @@ def run(args):
 
     export.write_csv(place)
     page = report.write(place)
-    results = [policy.marked(place, rules, result) for result in results]
-    print(json.dumps(results, indent=1) if args.json else table(results))
-    if not args.json:
+    teams = groups.read(place)
+    shared = groups.shared(place, teams, results)
+    results = [policy.marked(place, rules, result) for result in shared]
+    if args.json:
+        print(json.dumps(results, indent=1))
+    else:
+        print("\n".join([table(results), *groups.unlike(place, teams)]))
         print(f"how the class did: {page}")
     return int(any(result["status"] == FAILED for result in results))
 

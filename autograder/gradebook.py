@@ -153,7 +153,9 @@ def enter_penalties(course, results):
             penalty = result["score"] - result["mark"] or None
             try:
                 found = book.find_submission_notebook(
-                    result["notebook"], result["assignment"], result["student"]
+                    result["notebook"],
+                    result["assignment"],
+                    result.get("file_of", result["student"]),
                 )
             except MissingEntry:
                 continue

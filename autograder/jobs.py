@@ -5,7 +5,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from autograder import Refusal
+from autograder import Refusal, groups
 
 GLOB = re.compile(r"[*?{}\[\]]")  # nbgrader takes these for patterns
 GRADED, REPAIRED, FAILED = "graded", "graded with repairs", "failed"
@@ -49,22 +49,27 @@ def find_jobs(place, assignments=(), students=None):
         for path in place.submitted.iterdir()
         if path.is_dir() and not path.name.startswith(".")
     )
+    teams = groups.read(place)
+    wanted = set() if students else set(everyone)
     for student in students or ():
-        if student not in everyone:
+        handed_in = {*groups.members_with(teams, student)} & {*everyone}
+        if not handed_in:
             raise Refusal(f"nothing was submitted by {student!r}")
+        wanted |= handed_in
     jobs = [
-        job_of(place, student, assignment)
-        for student in students or everyone
+        job_of(place, student, assignment, teams)
+        for student in sorted(wanted)
         for assignment in assignments or known
         if (place.submitted / student / assignment).is_dir()
     ]
+    jobs = [j for j in jobs if j.notebooks or j.student not in teams]
     if not jobs:
         raise Refusal(f"nothing to grade in {place.submitted}")
     return jobs
 
 
-def job_of(place, student, assignment):
-    """Return the job of one submission folder."""
+def job_of(place, student, assignment, teams):
+    """Return the job of one submission folder: the files that count."""
     folder = place.submitted / student / assignment
     if GLOB.search(student):
         raise Refusal(
@@ -72,6 +77,9 @@ def job_of(place, student, assignment):
             "it without * ? { } [ ]"
         )
     names = sorted(p.stem for p in folder.glob("*.ipynb"))
+    if student in teams:
+        task = place, teams, student, assignment
+        names = [n for n in names if groups.counting(*task, n) == student]
     return Job(student, assignment, tuple(names))
 
 

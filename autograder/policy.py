@@ -115,7 +115,8 @@ def days_late(place, rules, result):
     The moment is the date of the submitted file, which `collect` sets to
     the attempt's. What the student's own files claim does not count.
     """
-    path = place.submitted / result["student"] / result["assignment"]
+    owner = result.get("file_of", result["student"])  # in a group
+    path = place.submitted / owner / result["assignment"]
     path = path / f"{result['notebook']}.ipynb"
     due = rules.due.get(result["assignment"])
     if due is None or not path.exists():

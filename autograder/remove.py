@@ -12,7 +12,7 @@ import shutil
 import sqlalchemy
 from nbgrader.api import MissingEntry
 
-from autograder import Refusal, course, export, gradebook
+from autograder import Refusal, course, export, gradebook, groups
 from autograder.worker import LOG
 
 TEXT = (".csv", ".json", ".log", ".toml", ".txt", ".yml")
@@ -69,6 +69,11 @@ def holdings(place, student):
     for path in names_files(place):
         if student in names(path):
             lines.append(f"{path}: the name and the platform's ids")
+    mates = pages_of_mates(place, student)
+    lines += [f"{p}: it is about this student's file" for p in mates]
+    teams = place.classroom / groups.FILE
+    if student in groups.read(place):
+        lines.append(f"{teams}: the row")
     log = place.grades / LOG
     if logged(log, student):
         lines.append(f"{log}: all of it, tracebacks cannot be told apart")
@@ -82,6 +87,9 @@ def remove(place, student):
     log = place.grades / LOG
     if logged(log, student):
         log.unlink()
+    for page in pages_of_mates(place, student):
+        page.unlink()
+    leave_group(place, student)
     *earlier, submitted = homes(place)
     for home in earlier:
         remove_folder(home, student)
@@ -125,6 +133,42 @@ def remove_folder(home, student):
             shutil.rmtree(path)
 
 
+# --- groups -----------------------------------------------------------------
+
+
+def pages_of_mates(place, student):
+    """Return the pages of others that tell of this student's file."""
+    teams = groups.read(place)
+    if student not in teams:
+        return []
+    found = []
+    for path in sorted((place.submitted / student).glob("*/*.ipynb")):
+        names = path.parent.name, path.stem
+        if groups.counting(place, teams, student, *names) == student:
+            found += [
+                place.feedback / mate / names[0] / f"{names[1]}.html"
+                for mate in teams[student].members
+                if mate != student
+            ]
+    return [page for page in found if page.exists()]
+
+
+def leave_group(place, student):
+    """Take the student's row out of groups.csv."""
+    if student not in groups.read(place):
+        return
+    path = place.classroom / groups.FILE
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    kept = [
+        line
+        for line, row in zip(lines, csv.reader(lines), strict=True)
+        if groups.stripped(row)[1:] != [student]
+    ]
+    draft = path.with_suffix(".part")
+    draft.write_text("".join(f"{line}\n" for line in kept), "utf-8")
+    draft.replace(path)
+
+
 # --- the gradebook ----------------------------------------------------------
 
 
@@ -166,7 +210,8 @@ def remove_rows(place, student):
 
 def names_files(place):
     """Return where `collect` keeps who is who."""
-    return sorted((place.classroom / "attempts").glob("*.json"))
+    found = (place.classroom / "attempts").glob("*.json")
+    return sorted(path for path in found if path.is_file())
 
 
 def names(path):
