@@ -67,6 +67,7 @@ def made_once(tmp_path_factory):
     log = course.grades / "errors.log"
     write(log, f"('{ANNA}', 'tiny', 'beginner')\n{SECRET}\n")
     assert run(course, "export") == 0
+    write(course.grades / "report.html", SECRET)
     return course
 
 
@@ -115,13 +116,14 @@ def test_no_byte_is_left_and_nobody_else_goes(
         "gradebook: the student and 1 submissions", f"submitted/{ANNA} (2",
         f"attempts/{ANNA} (1", f"autograded/{ANNA} (1", f"feedback/{ANNA} (1",
         f"results/{ANNA} (1", "_students.json: the name", "errors.log: all",
-        "grades.csv: the rows", "moodle.csv: the rows",
+        "report.html: `rep", "grades.csv: the rows", "moodle.csv: the rows",
     ):  # fmt: skip
         assert place in told
     assert holding(course, SECRET) == []
     assert holding(course, ANNA) == []
     gone = before - {p for p in course.classroom.rglob("*") if p.is_file()}
-    assert all(ANNA in p.parts or p.name == "errors.log" for p in gone)
+    whole = {"errors.log", "report.html"}
+    assert {p.name for p in gone if ANNA not in p.parts} == whole
     with gradebook.opened(course) as book:
         assert {s.id for s in book.students} == set(OTHERS)
         for who in OTHERS:
