@@ -9,7 +9,7 @@ import pytest
 import small_course
 from small_course import ANSWERS, submission
 
-from autograder import Refusal, grade, gradebook, groups
+from autograder import Refusal, grade, gradebook, groups, policy
 from autograder.__main__ import main
 from autograder.jobs import find_jobs
 
@@ -172,3 +172,19 @@ def test_a_run_serves_the_whole_group(tmp_path, capsys):
         assert "4 of 7 points" in page
     results = grade.grade(course)
     assert [r["student"] for r in results] == ["bob"]
+
+
+def test_a_late_file_costs_every_member_and_is_entered_once(red):
+    (red.classroom / policy.FILE).write_text(
+        "[due]\ntiny = 1970-01-01 00:00:00\n[late]\npercent_a_day = 10\n"
+    )
+    assert run(red, "export") == 0
+    moodle = (red.grades / "moodle.csv").read_text().splitlines()
+    assert moodle[1:] == ["ann,2.7", "bob,2.7"]
+    with gradebook.opened(red) as book:
+        costs = [
+            book.find_submission_notebook("beginner", "tiny", who)
+            .late_submission_penalty
+            for who in ("ann", "bob")
+        ]
+    assert costs == [pytest.approx(0.3), None]
