@@ -40,6 +40,11 @@ class Course:
         return self.classroom / "grades"
 
     @property
+    def report(self):
+        """The page on the whole class that `report` writes."""
+        return self.grades / "report.html"
+
+    @property
     def gradebook(self):
         """The address of nbgrader's database."""
         return self.db_url or f"sqlite:///{self.classroom}/gradebook.db"

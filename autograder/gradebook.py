@@ -132,7 +132,11 @@ def enter_cells(course, assignment, path):
 def reset(course, student, assignment, notebook):
     """Take back the automatic scores; scores given by hand stay."""
     with opened(course) as book:
-        for grade in grades_of(book, student, assignment, notebook):
+        try:
+            grades = grades_of(book, student, assignment, notebook)
+        except MissingEntry:
+            return  # never graded
+        for grade in grades:
             grade.auto_score = 0
             grade.needs_manual_grade = True
         book.db.commit()

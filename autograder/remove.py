@@ -15,7 +15,6 @@ from nbgrader.api import MissingEntry
 from autograder import Refusal, course, export, gradebook, groups
 from autograder.worker import LOG
 
-PAGE = "report.html"  # of the whole class, in grades/
 TEXT = (".csv", ".json", ".log", ".toml", ".txt", ".yml")
 
 
@@ -75,9 +74,8 @@ def holdings(place, student):
     teams = place.classroom / groups.FILE
     if student in groups.read(place):
         lines.append(f"{teams}: the row")
-    page = place.grades / PAGE
-    if page.exists() and lines:
-        lines.append(f"{page}: `report --html` writes it anew")
+    if place.report.exists() and lines:
+        lines.append(f"{place.report}: `report --html` writes it anew")
     log = place.grades / LOG
     if logged(log, student):
         lines.append(f"{log}: all of it, tracebacks cannot be told apart")
@@ -91,7 +89,7 @@ def remove(place, student):
     log = place.grades / LOG
     if logged(log, student):
         log.unlink()
-    (place.grades / PAGE).unlink(missing_ok=True)
+    place.report.unlink(missing_ok=True)
     for page in pages_of_mates(place, student):
         page.unlink()
     leave_group(place, student)

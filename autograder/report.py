@@ -40,7 +40,7 @@ def run(args):
 def write(place, found=None):
     """Write the page; return its path."""
     found = notebooks(place) if found is None else found
-    path = place.grades / "report.html"
+    path = place.report
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(class_page.page_of(found), encoding="utf-8")
     return path

@@ -17,7 +17,7 @@ def run(args):
         ("site", ROOT / "_build" / "html" / "index.html", "make book"),
         ("notebooks", course.released, "make notebooks"),
         ("grades", course.grades / "grades.csv", "make grade"),
-        ("class report", course.grades / "report.html", "make grade"),
+        ("class report", course.report, "make grade"),
         ("feedback", course.feedback, "make grade"),
         ("sample's grades", SAMPLE / "grades" / "grades.csv", "make sample"),
         ("sample's report", SAMPLE / "grades" / "report.html", "make sample"),

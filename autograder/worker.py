@@ -90,8 +90,9 @@ def finish(place, result):
 
 def graded(place, job, notebook):
     """Run nbgrader's autograde on one notebook; return the result's part."""
-    master = preprocessors.master_of(place, job.assignment, notebook)
+    # first of all, so that no failure below keeps an old score
     gradebook.reset(place, job.student, job.assignment, notebook)
+    master = preprocessors.master_of(place, job.assignment, notebook)
     path = place.submitted / job.student / job.assignment
     read_submission(path / f"{notebook}.ipynb")  # says why, if it cannot
     autograde(place, job, notebook)

@@ -47,7 +47,7 @@ def test_it_names_the_mistake_and_the_chapter(course):
     assert "2 of 7 points; 3 points are still to be marked by hand" in text
     assert "1 · Softmax" in text
     link = "notebooks/chapters/symbols/rope.ipynb"
-    assert link in text or "Reread: RoPE" in text
+    assert link in text
 
 
 def test_it_hides_tests_answers_and_expected_values(course):

@@ -173,6 +173,16 @@ def test_a_failure_never_keeps_an_old_score(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_lost_source_keeps_no_old_score_either(tmp_path):
+    course = small_course.make(tmp_path, alice=submission())
+    (first,) = grade.grade(course)
+    (course.source / "tiny" / "beginner.ipynb").unlink()
+    (second,) = grade.grade(course)
+    assert (first["score"], second["status"]) == (4, "failed")
+    assert second["score"] == 0
+
+
+@pytest.mark.slow
 def test_a_rerun_grades_only_what_is_missing(tmp_path):
     course = small_course.make(tmp_path, alice=submission(), bob=submission())
     before = grade.grade(course, jobs=2)

@@ -22,8 +22,10 @@ def test_it_holds_the_course_and_no_answer(tmp_path):
 
 def test_it_has_secrets_to_look_for():
     lines = edition.secrets()
-    assert any("check_expression" not in line for line in lines)
-    assert len(lines) > 100
+    answer = "return gain * (v - x_hat * np.mean(x_hat * v)) / r"
+    hidden = 'z = sp.Matrix(sp.symbols(f"u:{n}", real=True))'
+    in_words = "The exact part is about the counts: every Post-LN path meets L"
+    assert {answer, hidden, in_words} <= lines
 
 
 @pytest.mark.parametrize("kind", ["line", "region"])
