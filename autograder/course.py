@@ -7,6 +7,8 @@ grades/ and gradebook.db; `autograder/` itself is the default one.
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.address import gradebook_url
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -17,7 +19,6 @@ class Course:
     classroom: Path = ROOT / "autograder"
     source: Path = ROOT / "_build" / "source"  # with answers and hidden tests
     released: Path = ROOT / "notebooks"  # what students open
-    db_url: str = ""  # empty: SQLite in the classroom
 
     @property
     def submitted(self):
@@ -46,8 +47,8 @@ class Course:
 
     @property
     def gradebook(self):
-        """The address of nbgrader's database."""
-        return self.db_url or f"sqlite:///{self.classroom}/gradebook.db"
+        """The address of nbgrader's database, password included."""
+        return gradebook_url(self)
 
     def result_file(self, student, assignment, notebook):
         """How grading this notebook ended (JSON)."""

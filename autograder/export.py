@@ -27,9 +27,7 @@ def read_results(place):
     rules = policy.read(place)
     if results:
         numbers = canvas_ids(place)
-        with gradebook.opened(place) as book:
-            for result in results:
-                refresh(book, result)
+        gradebook.persist(refresh_all, place, results)
         results = list(groups.shared(place, groups.read(place), results))
         results.sort(key=lambda r: [r[name] for name in NAMES])
         for result in results:
@@ -42,6 +40,13 @@ def canvas_ids(place):
     path = place.classroom / "attempts" / "_students.json"
     known = json.loads(path.read_text("utf-8")) if path.exists() else {}
     return {who: facts.get("canvas", "") for who, facts in known.items()}
+
+
+def refresh_all(place, results):
+    """Take the scores of the gradebook for each result."""
+    with gradebook.opened(place) as book:
+        for result in results:
+            refresh(book, result)
 
 
 def refresh(book, result):

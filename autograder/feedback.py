@@ -77,7 +77,9 @@ def write_page(place, result):
     """Write one student's page; return its path."""
     names = result["student"], result["assignment"], result["notebook"]
     owner = result.get("file_of", names[0])
-    remarks = comments(place, owner, *names[1:]) if result["exercises"] else {}
+    remarks = {}
+    if result["exercises"]:
+        remarks = gradebook.persist(comments, place, owner, *names[1:])
     result = policy.marked(place, policy.read(place), result)
     page = page_of(place, result, remarks)
     path = place.feedback / names[0] / names[1] / f"{names[2]}.html"

@@ -1,11 +1,16 @@
-"""The gradebook: filled once and serially, reset before a regrade."""
+"""The gradebook: filled once and serially, reset before a regrade.
+
+It may be away for a moment: what one submission needs of it is repeated.
+"""
 
 import contextlib
 import os
 import sqlite3
 import sys
+import threading
 import warnings
 from pathlib import Path
+from time import sleep
 
 import nbformat
 import sqlalchemy
@@ -14,7 +19,10 @@ from nbgrader.preprocessors import SaveCells
 from nbgrader.utils import parse_utc
 
 from autograder import Refusal
+from autograder.address import shown
 
+PAUSES_S = (0.5, 1, 2, 4, 8, 8)  # between tries while it is away
+given_up = threading.Event()  # all of them were in vain, the last time
 BUSY = (
     "the gradebook {} is locked by another program; close the formgrader "
     "and other graders, then run this again"
@@ -37,30 +45,76 @@ def quiet():
         yield
 
 
+class Away(Refusal):
+    """The gradebook cannot be reached now; another try may do."""
+
+
+@contextlib.contextmanager
+def explained(url):
+    """Let errors of the database be a Refusal, without its password."""
+    try:
+        yield
+    except sqlalchemy.exc.DBAPIError as error:
+        raise refusal_for(url, error) from None
+
+
+def refusal_for(url, error):
+    """Return the Refusal, Away if another try may do."""
+    said, name = " ".join(str(error.orig).split()), shown(url)
+    if url.startswith(SQLITE) and "locked" in said:
+        return Away(BUSY.format(name))
+    if not error.connection_invalidated and not isinstance(error, UNUSABLE):
+        return Refusal(
+            f"the gradebook {name} is damaged: {said}; restore it from "
+            "a copy, or move it away and grade again"
+        )
+    kind = Refusal if url.startswith(SQLITE) else Away
+    return kind(f"the gradebook {name} cannot be used: {said}")
+
+
+UNUSABLE = (sqlalchemy.exc.OperationalError, sqlalchemy.exc.InterfaceError)
+SQLITE = "sqlite:///"
+
+
 @contextlib.contextmanager
 def opened(course):
-    """Open the gradebook; a locked or broken one is a Refusal."""
+    """Open the gradebook; a locked, lost or broken one is a Refusal."""
     put_tools_on_path()
-    try:
-        with Gradebook(course.gradebook, "the-transformer-assembled") as book:
-            yield book
-    except sqlalchemy.exc.OperationalError as error:
-        if "locked" in str(error):
-            raise Refusal(BUSY.format(course.gradebook)) from None
-        raise Refusal(
-            f"the gradebook {course.gradebook} cannot be used: {error.orig}"
-        ) from None
-    except sqlalchemy.exc.DatabaseError as error:
-        raise Refusal(
-            f"the gradebook {course.gradebook} is damaged: {error.orig}; "
-            "restore it from a copy, or move it away and grade again"
-        ) from None
+    url = course.gradebook
+    with (
+        explained(url),
+        Gradebook(url, "the-transformer-assembled") as book,
+    ):
+        yield book
+
+
+def persist(operation, *args):
+    """Return what the operation returns; repeat it while Away.
+
+    Where all patience was in vain, one try must do until one succeeds, so
+    that a class does not wait for a lost database student by student.
+    """
+    for pause in PAUSES_S if not given_up.is_set() else ():
+        try:
+            return operation(*args)
+        except Away:
+            sleep(pause)
+    given_up.set()
+    result = operation(*args)
+    given_up.clear()
+    return result
+
+
+def file_of(course):
+    """Return the path of a SQLite gradebook, None for another database."""
+    url = course.gradebook
+    return Path(url[len(SQLITE) :]) if url.startswith(SQLITE) else None
 
 
 def require_unlocked(course):
     """Raise a Refusal if another program holds the SQLite gradebook."""
-    path = course.classroom / "gradebook.db"
-    if course.db_url or not path.exists():
+    path = file_of(course)
+    if path is None or not path.exists():
         return
     connection = sqlite3.connect(path, timeout=2)
     try:
@@ -124,13 +178,18 @@ def enter_cells(course, assignment, path):
     except RuntimeError:
         raise Refusal(
             f"{assignment}/{path.stem} has gained or lost graded cells since "
-            f"submissions were entered in {course.gradebook}; grade the new "
-            "release in a new classroom"
+            f"submissions were entered in {shown(course.gradebook)}; grade "
+            "the new release in a new classroom"
         ) from None
 
 
 def reset(course, student, assignment, notebook):
     """Take back the automatic scores; scores given by hand stay."""
+    persist(reset_once, course, student, assignment, notebook)
+
+
+def reset_once(course, student, assignment, notebook):
+    """Take them back, if the gradebook is there."""
     with opened(course) as book:
         try:
             grades = grades_of(book, student, assignment, notebook)
@@ -150,8 +209,12 @@ def grades_of(book, student, assignment, notebook):
 
 def enter_penalties(course, results):
     """Store what lateness costs in nbgrader's own column, for its pages."""
-    if not results:
-        return
+    if results:
+        persist(enter_penalties_once, course, results)
+
+
+def enter_penalties_once(course, results):
+    """Store them, if the gradebook is there."""
     with opened(course) as book:
         for result in results:
             penalty = result["score"] - result["mark"] or None
@@ -166,6 +229,17 @@ def enter_penalties(course, results):
             if found.late_submission_penalty != penalty:
                 found.late_submission_penalty = penalty
         book.db.commit()
+
+
+def scores_of(course, student, assignment, notebook):
+    """Return one notebook's rows, as `scores` does."""
+    return persist(scores_once, course, student, assignment, notebook)
+
+
+def scores_once(course, *names):
+    """Return them, if the gradebook is there."""
+    with opened(course) as book:
+        return scores(book, *names)
 
 
 def scores(book, student, assignment, notebook):

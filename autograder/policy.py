@@ -14,7 +14,7 @@ from autograder import Refusal
 
 FILE = "course.toml"
 DAY = 86_400  # seconds
-TABLES = ("due", "late", "time_zone")
+TABLES = ("due", "gradebook", "late", "time_zone")
 LATE = {  # key: default, largest
     "grace_minutes": (0, math.inf),
     "percent_a_day": (0, 100),
@@ -34,14 +34,7 @@ class Policy:
 
 def read(place):
     """Return the class's Policy; Refusal names what is wrong in the file."""
-    path = place.classroom / FILE
-    try:
-        facts = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return Policy()
-    except (OSError, ValueError) as error:
-        raise Refusal(f"{path} cannot be read: {error}") from None
-    known(path, "key ", facts, TABLES)
+    path, facts = place.classroom / FILE, load(place)
     due, late = (table(path, facts, name) for name in ("due", "late"))
     known(path, "key late.", late, LATE)
     if place.source.is_dir():
@@ -52,6 +45,19 @@ def read(place):
         {name: moment(path, name, due[name], zone) for name in due},
         **{key: number(path, key, late) for key in LATE},
     )
+
+
+def load(place):
+    """Return the file's content as a dict, empty if there is no file."""
+    path = place.classroom / FILE
+    try:
+        facts = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise Refusal(f"{path} cannot be read: {error}") from None
+    known(path, "key ", facts, TABLES)
+    return facts
 
 
 def known(path, kind, given, names):

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
+from nbgrader.converters import Autograde
 from nbgrader.preprocessors import (
     CheckCellMetadata,
     LimitOutput,
     NbGraderPreprocessor,
-    OverwriteKernelspec,
     SaveAutoGrades,
 )
 from nbgrader.utils import is_grade, is_solution
 
-from autograder import Refusal
+from autograder import Refusal, gradebook
 from autograder.course import Course
 from autograder.rebuild import (
     names_defined,
@@ -55,14 +55,11 @@ session = Session()  # `grade` replaces its parts; nbgrader's CLI uses these
 def configure_autograde(config):
     """Let nbgrader's autograde step and its pages go our way."""
     config.Autograde.exporter_class = TolerantExporter
-    config.Autograde.sanitize_preprocessors = [
-        OverwriteKernelspec,
-        RebuildFromMaster,
-    ]
+    config.Autograde.sanitize_preprocessors = [RebuildFromMaster]
     config.Autograde.autograde_preprocessors = [
         SplitExecute,
         LimitOutput,
-        SaveAutoGrades,
+        SavePatiently,
         CheckCellMetadata,
     ]
     # Nothing that lies beside a submitted notebook is copied or run.
@@ -135,6 +132,32 @@ class SplitExecute(NbGraderPreprocessor):
         nb.metadata.setdefault("grading", {"repairs": []})
         nb.metadata.grading.update(seed=seed, outcomes=record)
         return nb, resources
+
+
+class SavePatiently(SaveAutoGrades):
+    """Saves the scores, again if the gradebook was away."""
+
+    def preprocess(self, nb, resources):
+        """Save every score of the notebook."""
+        return gradebook.persist(self.save, nb, resources)
+
+    def save(self, nb, resources):
+        """Save them, if the gradebook is there."""
+        with gradebook.explained(resources["nbgrader"]["db_url"]):
+            return super().preprocess(nb, resources)
+
+
+class PatientAutograde(Autograde):
+    """nbgrader's step, which asks again for a gradebook that was away."""
+
+    def init_assignment(self, assignment_id, student_id):
+        """Enter student and submission."""
+        gradebook.persist(self.enter, assignment_id, student_id)
+
+    def enter(self, assignment_id, student_id):
+        """Enter them, if the gradebook is there."""
+        with gradebook.explained(self.coursedir.db_url):
+            super().init_assignment(assignment_id, student_id)
 
 
 def execute(master, notebook, seed):

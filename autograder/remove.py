@@ -177,7 +177,8 @@ def leave_group(place, student):
 
 def has_gradebook(place):
     """Say whether there is one; looking must not create it."""
-    return bool(place.db_url) or (place.classroom / "gradebook.db").exists()
+    path = gradebook.file_of(place)
+    return path is None or path.exists()
 
 
 def submissions(place, student):

@@ -5,12 +5,13 @@ import json
 import logging
 import os
 import signal
+import sys
 import time
 import traceback
 
 import nbformat
 from nbgrader.api import MissingEntry
-from nbgrader.converters import Autograde
+from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
@@ -90,7 +91,10 @@ def finish(place, result):
 
 def graded(place, job, notebook):
     """Run nbgrader's autograde on one notebook; return the result's part."""
-    # first of all, so that no failure below keeps an old score
+    # first of all, so that no failure below keeps an old score, and so that
+    # a run that is killed here does not find the old result in the rerun
+    path = place.result_file(*key_of(job, notebook))
+    path.unlink(missing_ok=True)
     gradebook.reset(place, job.student, job.assignment, notebook)
     master = preprocessors.master_of(place, job.assignment, notebook)
     path = place.submitted / job.student / job.assignment
@@ -99,8 +103,7 @@ def graded(place, job, notebook):
     path = place.autograded / job.student / job.assignment
     run_notebook = nbformat.read(path / f"{notebook}.ipynb", as_version=4)
     record = run_notebook.metadata.grading
-    with gradebook.opened(place) as book:
-        rows = gradebook.scores(book, *key_of(job, notebook))
+    rows = gradebook.scores_of(place, *key_of(job, notebook))
     result = {
         "status": REPAIRED if record.repairs else GRADED,
         "reason": "",
@@ -122,19 +125,34 @@ def autograde(place, job, notebook):
     folders.student_id = job.student
     folders.assignment_id = job.assignment
     folders.notebook_id = notebook
-    converter = Autograde(coursedir=folders, config=config)
+    converter = preprocessors.PatientAutograde(
+        coursedir=folders, config=config
+    )
     converter.force = True
-    converter.log = quiet_log()
+    converter.log, cause = quiet_log()
     with gradebook.quiet():
-        converter.start()
+        try:
+            converter.start()
+        except NbGraderException:
+            raise cause.error from None  # nbgrader only says that it failed
 
 
 def quiet_log():
-    """Return a logger that keeps nbgrader from printing."""
-    log = logging.getLogger("autograder.nbgrader")
+    """Return a logger that prints nothing, and what keeps its errors."""
+    log, cause = logging.getLogger("autograder.nbgrader"), Cause()
     log.propagate = False
-    log.handlers = log.handlers or [logging.NullHandler()]
-    return log
+    log.handlers = [cause]
+    return log, cause
+
+
+class Cause(logging.Handler):
+    """Keeps the exception that nbgrader logs where it handles it."""
+
+    error = NbGraderException("it gave no reason")
+
+    def handle(self, record):
+        """Keep it."""
+        self.error = sys.exc_info()[1] or self.error
 
 
 def exercises(master, rows, outcomes):
@@ -172,8 +190,7 @@ def troubles(outcomes):
 def failed(place, job, notebook, reason):
     """Return the result's part for a notebook that could not be graded."""
     try:
-        with gradebook.opened(place) as book:
-            rows = gradebook.scores(book, *key_of(job, notebook))
+        rows = gradebook.scores_of(place, *key_of(job, notebook))
     except (Refusal, MissingEntry):  # the gradebook may be what failed
         rows = []
     return {

@@ -76,7 +76,7 @@ def test_no_file_no_rules(tmp_path):
 
 
 BAD = {
-    "unknown key": ("points = 3", "no key points; there is due, late"),
+    "unknown key": ("points = 3", "no key points; there is due, gradebook"),
     "unknown late key": (
         "[late]\nmax = 3", "no key late.max; there is grace_minutes",
     ),
