@@ -1,7 +1,7 @@
 """The checker's side: runs locked cells and tests, never student code.
 
-A warm server imports NumPy and SymPy once and forks one child for each
-run. In the child, a name that the reference solution defines stands for
+NumPy and SymPy are imported once; zygote.py forks a child for each
+notebook. In the child, a name that the reference solution defines stands for
 the student's: plain data, or a Remote whose call goes to the student's
 process and comes back as plain data.
 """
@@ -10,10 +10,7 @@ import ast
 import contextlib
 import io
 import json
-import os
 import re
-import signal
-import socket
 import sys
 import traceback
 import warnings
@@ -25,8 +22,7 @@ import numpy as np
 import sympy as sp
 import sympy.parsing.sympy_parser as sympy_parser
 
-from autograder import wire, wire_sympy  # noqa: F401  loaded before forks
-from autograder.confine import confine
+from autograder import wire, zygote
 from autograder.remote import (
     Line,
     Misuse,
@@ -42,34 +38,14 @@ PLAIN_TEXT = re.compile(r"[A-Za-z0-9_.]*")
 MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)
 
 
-# --- the server -------------------------------------------------------------
+# --- before the first notebook ----------------------------------------------
 
 
-def main(fd, user):
-    """Fork a fresh child for every socket that the grader passes.
-
-    The byte that comes with the socket is T if the tests need torch.
-    """
-    confine(user)
+def prepare(several):
+    """Get ready for one notebook or several; then guard SymPy."""
+    if several:
+        zygote.warm_up_sympy()
     guard_sympy()
-    control = socket.socket(fileno=fd)
-    control.sendall(b"H\0\0\0\0")
-    child = None
-    while True:
-        word, fds, _, _ = socket.recv_fds(control, 1, 1)
-        if child:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-        if not word:
-            return
-        if word == b"T":
-            import torch  # noqa: F401  the children then have it at once
-        child = os.fork()
-        if child == 0:
-            control.close()
-            serve(Line(socket.socket(fileno=fds[0])))
-            os._exit(0)
-        os.close(fds[0])
 
 
 def guard_sympy():
@@ -110,8 +86,9 @@ def holds_text(value):
 # --- the child: one notebook ------------------------------------------------
 
 
-def serve(line):
+def serve(sock):
     """Run what the grader sends until it hangs up."""
+    line = Line(sock)
     scope = {"__name__": "__main__", "display": lambda *args: None}
     while True:
         kind, payload = line.read()
@@ -205,4 +182,4 @@ def explain(error):
 
 
 if __name__ == "__main__":
-    main(**json.loads(sys.argv[1]))
+    zygote.main(**json.loads(sys.argv[1]), prepare=prepare, serve=serve)

@@ -44,7 +44,6 @@ class Session:
 
     course: Course = field(default_factory=Course)
     limits: Limits = field(default_factory=Limits)
-    unsafe: bool = False
     seed: int | None = None  # None: drawn anew for each notebook
     checker: Checker = field(default_factory=Checker)
 
@@ -168,7 +167,6 @@ def execute(master, notebook, seed):
         seed,
         session.checker,
         session.limits,
-        session.unsafe,
     )
     record = []
     for cell, outcome in zip(code, outcomes, strict=True):

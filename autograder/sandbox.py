@@ -7,7 +7,6 @@ is one byte of kind, four of length, then that many bytes of payload.
 
 import json
 import os
-import random
 import select
 import shutil
 import socket
@@ -21,7 +20,10 @@ from autograder import Refusal, seccomp
 
 HERE = Path(__file__).resolve().parent
 INSIDE = Path("/grader/autograder")  # our own files, in the sandbox
+OURS = ("__init__.py", "confine.py", "lockdown.py", "seccomp.py", "zygote.py")
 HELPERS = ("wire.py", "wire_sympy.py")  # that both programs import
+USERS = 0x60000000  # nobody's, on any machine; children draw from these up
+WARM = b"W"  # the zygote's hello, if it can build walls between children
 MAX_FRAME = 8 << 20  # bytes
 MAX_MEMORY = 3 << 30  # bytes, all processes of one sandbox together
 TMPFS = 64 << 20  # bytes of each writable folder
@@ -48,6 +50,7 @@ class Box:
 
     process: subprocess.Popen
     sock: socket.socket
+    warm: bool = False  # whether its zygote may serve several submissions
     buffer: bytearray = field(default_factory=bytearray)
     looked: float = 0.0  # when its memory was last measured
 
@@ -63,15 +66,18 @@ def require(unsafe=False):
         raise Refusal(MISSING)
 
 
-def start(program, helpers=(), unsafe=False, wait_s=60.0):
-    """Run `program` (a file of this folder) sandboxed; wait for hello."""
+def start(program, helpers=(), unsafe=False, warm=True, wait_s=60.0):
+    """Run `program` (a file of this folder) sandboxed; wait for hello.
+
+    A warm one keeps the rights with which its zygote locks up its children.
+    """
     require(unsafe)
     ours, theirs = socket.socketpair()
     fd = theirs.fileno()
     if unsafe:
         command, fds = unconfined_command(program, fd), [fd]
     else:
-        command, fds = sandboxed_command(program, helpers, fd)
+        command, fds = sandboxed_command(program, helpers, fd, warm)
     process = subprocess.Popen(
         command,
         pass_fds=fds,
@@ -87,7 +93,7 @@ def start(program, helpers=(), unsafe=False, wait_s=60.0):
     ours.setblocking(False)
     box = Box(process, ours)
     try:
-        receive(box, time.monotonic() + wait_s)
+        box.warm = receive(box, time.monotonic() + wait_s)[0] == WARM
     except (Gone, Late):
         raise Refusal(f"the sandbox did not start: {epitaph(box)}") from None
     process.stderr.close()
@@ -123,47 +129,50 @@ def environment():
 
 def unconfined_command(program, fd):
     """The command line without a sandbox: limits, but no walls."""
-    start_with = json.dumps({"fd": fd, "user": None})
+    start_with = json.dumps({"fd": fd, "user": None, "walls": False})
     return [sys.executable, "-I", str(HERE / program), start_with]
 
 
-def sandboxed_command(program, helpers, fd):
+def sandboxed_command(program, helpers, fd, warm):
     """Return bubblewrap's command line and the descriptors it needs."""
     root = os.geteuid() == 0
-    # A fresh user per sandbox: limits count per user, across sandboxes.
-    user = 0x60000000 + random.SystemRandom().getrandbits(24) if root else None
-    filter_fd = data_fd(seccomp.program())
     passwd_fd = data_fd(b"student:x:1000:1000::/home/student:/bin/sh\n")
     command = [
         installed(),
         *("--unshare-pid", "--unshare-net", "--unshare-ipc"),
         *("--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox"),
         *("--die-with-parent", "--new-session", "--clearenv"),
-        *privileges(root),
+        *privileges(root, warm),
         *mounts(program, helpers, passwd_fd),
-        *("--seccomp", str(filter_fd)),
     ]
+    fds = [fd, passwd_fd]
+    if not warm:  # it would keep the zygote from making new namespaces
+        fds.append(data_fd(seccomp.program()))
+        command += ["--seccomp", str(fds[-1])]
     for name, value in environment().items():
         command += ["--setenv", name, value]
-    start_with = json.dumps({"fd": fd, "user": user})
-    command += [
-        *("--", python_inside(), "-I", str(INSIDE / program), start_with),
-    ]
-    return command, [fd, filter_fd, passwd_fd]
+    start_with = {"fd": fd, "user": USERS if root else None, "walls": warm}
+    inside = ["-I", str(INSIDE / program), json.dumps(start_with)]
+    return [*command, "--", python_inside(), *inside], fds
 
 
-def privileges(root):
+def privileges(root, warm):
     """Arguments that take privileges away.
 
     As root no user namespace is made: RLIMIT_NPROC does not bind user 0,
     whatever it is called inside. confine.py changes to a real other user.
+    What a zygote keeps to make namespaces, its children drop.
     """
+    keep = ["CAP_SYS_ADMIN"] if warm else []
     if root:
-        keep = ("CAP_SETUID", "CAP_SETGID")
-        added = [word for name in keep for word in ("--cap-add", name)]
-        return ["--cap-drop", "ALL", *added]
-    ids = ["--uid", "1000", "--gid", "1000"]
-    return ["--unshare-user", "--disable-userns", *ids, "--cap-drop", "ALL"]
+        keep += ["CAP_SETUID", "CAP_SETGID"]
+    dropped = ["--cap-drop", "ALL"]
+    dropped += [word for name in keep for word in ("--cap-add", name)]
+    if root:
+        return dropped
+    door = [] if warm else ["--disable-userns"]
+    return ["--unshare-user", *door, "--uid", "1000", "--gid", "1000",
+            *dropped]
 
 
 def data_fd(content):
@@ -188,7 +197,7 @@ def mounts(program, helpers, passwd_fd):
         words += parents(Path(folder))
         words += ["--perms", "1777", "--size", str(TMPFS), "--tmpfs", folder]
     words += parents(INSIDE / program)
-    for name in ("__init__.py", "confine.py", program, *helpers):
+    for name in (*OURS, program, *helpers):
         words += ["--ro-bind", str(HERE / name), str(INSIDE / name)]
     words += ["--remount-ro", "/dev", "--remount-ro", "/"]
     return [*words, "--chdir", "/home/student"]
@@ -284,20 +293,49 @@ def wait_for(box, deadline, writing=False):
             raise Late
         if now - box.looked > POLL_S:
             box.looked = now
-            if memory_of(box.process.pid) > MAX_MEMORY:
+            if uses_too_much(box.process.pid):
                 raise Gone("used too much memory")
         ready = select.select(*sides, [], min(POLL_S, deadline - now))
         if ready[0] or ready[1]:
             return
 
 
-def memory_of(pid):
-    """Resident bytes of a process and all below it; 0 once it is gone."""
+def uses_too_much(pid):
+    """Return whether a process and all below it hold too much memory.
+
+    Pages that forked children share count once: looked at only when the
+    quick sum, which counts them for each, is over the limit.
+    """
+    if memory_of(pid) <= MAX_MEMORY:
+        return False
+    return memory_of(pid, proportional) > MAX_MEMORY
+
+
+def resident(folder):
+    """Resident bytes of one process; OSError or IndexError once gone."""
+    pages = int((folder / "statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def proportional(folder):
+    """Resident bytes, of shared pages only this process's part."""
+    try:
+        lines = (folder / "smaps_rollup").read_text().splitlines()
+    except PermissionError:
+        return resident(folder)
+    return sum(int(t.split()[1]) << 10 for t in lines if t.startswith("Pss:"))
+
+
+def memory_of(pid, measure=resident):
+    """Bytes of a process and all below it; 0 once it is gone."""
     try:
         folder = Path(f"/proc/{pid}")
-        pages = int((folder / "statm").read_text().split()[1])
-        below = (folder / "task" / str(pid) / "children").read_text().split()
+        own = measure(folder)
+        below = [
+            child
+            for thread in (folder / "task").iterdir()
+            for child in (thread / "children").read_text().split()
+        ]
     except (OSError, IndexError):
         return 0
-    own = pages * os.sysconf("SC_PAGE_SIZE")
-    return own + sum(memory_of(child) for child in below)
+    return own + sum(memory_of(child, measure) for child in below)

@@ -7,7 +7,7 @@ import json
 import time
 from pathlib import Path
 
-from autograder import Refusal, sandbox
+from autograder import Refusal, nursery, sandbox
 from autograder.course import ROOT
 
 SECONDS = 60.0
@@ -76,10 +76,11 @@ subprocess.Popen("exec ORPHAN", shell=True, start_new_session=True)
 """
 
 
-def findings():
+def findings(cold=False):
     """Return {claim: whether it holds} as seen from inside."""
-    box = sandbox.start("student.py", sandbox.HELPERS)
+    students = nursery.students(cold=cold)
     try:
+        box = students.fresh()
         allowed = {*sandbox.environment(), "PWD", "LC_CTYPE", "COLUMNS"}
         source = PROBE.replace("COURSE", repr(str(ROOT)))
         source = source.replace("ALLOWED", repr(allowed))
@@ -88,7 +89,7 @@ def findings():
         pairs = json.loads(value["findings"])[1:]
         found = {claim: holds is True for claim, holds in pairs}
     finally:
-        sandbox.stop(box)
+        students.close()
     found["leaves no process behind"] = not orphans()
     return found
 

@@ -8,11 +8,11 @@ inside, watch the clock, and restart whichever side dies or hangs.
 import contextlib
 import json
 import os
-import socket
 import time
 from dataclasses import dataclass, field
 
-from autograder import sandbox
+from autograder import nursery, sandbox
+from autograder.nursery import Nursery
 from autograder.sandbox import Box, Gone, Late
 
 GRACE_S = 3.0  # between the interrupt inside and the kill from outside
@@ -94,7 +94,8 @@ class Student:
     """The student's process, and what must be replayed if it dies."""
 
     clock: Clock
-    unsafe: bool = False
+    nursery: Nursery
+    extras: int = 0  # bits: the libraries that its cells need
     box: Box | None = None
     number: int = 0  # of the last request, modulo 256
     done: list[Cell] = field(default_factory=list)
@@ -148,7 +149,7 @@ class Student:
         while self.box is None:
             if self.clock.over():
                 raise Late
-            self.box = start_student(self.unsafe)
+            self.box = self.nursery.fresh(self.extras)
             for cell in list(self.done):
                 try:
                     self.run_in(cell)
@@ -158,15 +159,9 @@ class Student:
                     break
 
     def drop(self):
-        """End the process."""
-        if self.box:
-            sandbox.stop(self.box)
+        """End the process, and all that it has started."""
+        self.nursery.end()
         self.box = None
-
-
-def start_student(unsafe):
-    """Start the student's process."""
-    return sandbox.start("student.py", sandbox.HELPERS, unsafe)
 
 
 def report(payload):
@@ -205,33 +200,25 @@ def sentence(problem, what):
 
 @dataclass
 class Checker:
-    """A warm checker server, and the child that serves this notebook."""
+    """The checker's process for this notebook, and the two nurseries."""
 
     unsafe: bool = False
-    server: Box | None = None
     line: Box | None = None
     done: list[dict] = field(default_factory=list)
-    word: bytes = b"N"  # T: the tests need torch
+    extras: int = 0  # bits: the libraries that the cells need
+
+    def __post_init__(self):
+        self.checkers = nursery.checkers(self.unsafe)
+        self.students = nursery.students(self.unsafe)
 
     def fresh(self):
-        """Fork a child with nothing in it; the former one is ended."""
-        if self.server is None or self.server.process.poll() is not None:
-            helpers = (*sandbox.HELPERS, "remote.py")
-            self.server = sandbox.start("checker.py", helpers, self.unsafe)
-        if self.line:
-            self.line.sock.close()
-        ours, theirs = socket.socketpair()
-        self.server.sock.setblocking(True)
-        socket.send_fds(self.server.sock, [self.word], [theirs.fileno()])
-        theirs.close()
-        ours.setblocking(False)
-        self.line = Box(self.server.process, ours)
+        """Take a child with nothing in it; the former one is ended."""
+        self.line = self.checkers.fresh(self.extras)
 
     def begin(self, cells):
         """Forget the former notebook; be ready for this one's cells."""
         self.done = []
-        needs_torch = any("import torch" in cell.source for cell in cells)
-        self.word = b"T" if needs_torch else b"N"
+        self.extras = nursery.extras_of(cell.source for cell in cells)
         self.fresh()
 
     def judge(self, task, student, seconds):
@@ -274,12 +261,10 @@ class Checker:
                 sandbox.send(self.line, b"X", text, last)
 
     def close(self):
-        """End the server and its child."""
-        if self.line:
-            self.line.sock.close()
-        if self.server:
-            sandbox.stop(self.server)
-        self.server = self.line = None
+        """End all processes."""
+        self.checkers.close()
+        self.students.close()
+        self.line = None
 
 
 FAILED = {"passed": False, "credit": None, "public": True}
@@ -288,11 +273,10 @@ FAILED = {"passed": False, "credit": None, "public": True}
 # --- both -------------------------------------------------------------------
 
 
-def run_cells(cells, seed, checker, limits=Limits(), unsafe=False):
+def run_cells(cells, seed, checker, limits=Limits()):
     """Run a notebook's code cells in order; return one Outcome each."""
-    clock = Clock(limits)
-    student = Student(clock, unsafe)
     checker.begin(cells)
+    student = Student(Clock(limits), checker.students, checker.extras)
     try:
         return [
             run_one(cell, seed + place, student, checker)

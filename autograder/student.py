@@ -10,15 +10,16 @@ import contextlib
 import io
 import json
 import signal
-import socket
 import sys
 import types
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from autograder import wire
-from autograder.confine import confine
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from autograder import wire, wire_sympy, zygote  # noqa: F401  before forks
 
 sys.path.pop(0)
 
@@ -41,16 +42,20 @@ class Tap(io.TextIOBase):
         return len(text)
 
 
-def main(fd, user):
-    """Lock the door, then serve requests until the grader hangs up."""
-    sock = socket.socket(fileno=fd)
-    confine(user)
+def prepare(several):
+    """Get ready, before any student's code is here, for one or several."""
+    make_shell()
+    if several:
+        zygote.warm_up_sympy()
+
+
+def serve(sock):
+    """Serve requests until the grader hangs up."""
     signal.signal(signal.SIGALRM, overtime)
     stream = sock.makefile("rwb")
-    shell = make_shell()
+    shell = InteractiveShell.instance()
     sys.modules["google.colab"] = colab_stub()
     handles = {}
-    write_frame(stream, b"H", b"")
     while frame := read_frame(stream):
         kind, request = frame  # the kind numbers the request
         reply = answer(shell, handles, json.loads(request))
@@ -77,10 +82,7 @@ def overtime(signum, frame):
 
 
 def make_shell():
-    """Return an IPython shell: cells may hold magics and display()."""
-    from IPython.core.interactiveshell import InteractiveShell
-    from traitlets.config import Config
-
+    """Make the IPython shell: cells may hold magics and display()."""
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "NoColor"
@@ -88,7 +90,6 @@ def make_shell():
     shell.showtraceback = lambda *args, **kwargs: None
     shell.showsyntaxerror = lambda *args, **kwargs: None
     shell.register_magic_function(lambda line: None, "line", "matplotlib")
-    return shell
 
 
 def colab_stub():
@@ -218,4 +219,4 @@ def encode(value, handles, name):
 
 
 if __name__ == "__main__":
-    main(**json.loads(sys.argv[1]))
+    zygote.main(**json.loads(sys.argv[1]), prepare=prepare, serve=serve)

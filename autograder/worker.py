@@ -32,8 +32,7 @@ def start_worker(place, how, alone=False):
     session.course = place
     session.limits = how.get("limits") or Limits()
     session.seed = how.get("seed")
-    session.unsafe = how.get("unsafe", False)
-    session.checker = preprocessors.Checker(session.unsafe)
+    session.checker = preprocessors.Checker(how.get("unsafe", False))
 
 
 def die_with_parent():

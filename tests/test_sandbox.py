@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from autograder import Refusal, sandbox, seccomp, selftest
+from autograder import Refusal, nursery, sandbox, seccomp, selftest
 
 AS_USER = """
 set -e
@@ -23,8 +23,9 @@ exec setpriv --reuid 12345 --regid 12345 --clear-groups --inh-caps=-all \\
 
 
 @pytest.mark.slow
-def test_every_wall_holds():
-    assert [c for c, holds in selftest.findings().items() if not holds] == []
+@pytest.mark.parametrize("cold", [False, True])
+def test_every_wall_holds(cold):
+    assert broken_claims(cold) == []
 
 
 @pytest.mark.slow
@@ -49,8 +50,8 @@ def without(words):
     """Return a wrapper that drops these words from bubblewrap's command."""
     build = sandbox.sandboxed_command
 
-    def changed(program, helpers, fd):
-        command, fds = build(program, helpers, fd)
+    def changed(program, helpers, fd, warm):
+        command, fds = build(program, helpers, fd, warm)
         for i in range(len(command) - len(words), -1, -1):
             if command[i : i + len(words)] == words:
                 del command[i : i + len(words)]
@@ -70,8 +71,9 @@ NO_LIMIT = {
 }
 
 
-def broken_claims():
-    return [c for c, holds in selftest.findings().items() if not holds]
+def broken_claims(cold=False):
+    found = selftest.findings(cold)
+    return [claim for claim, holds in found.items() if not holds]
 
 
 @pytest.mark.slow
@@ -85,7 +87,7 @@ def test_a_wall_taken_away_is_noticed(claim, monkeypatch):
         return start(command, **{**how, "env": dict(os.environ)})
 
     monkeypatch.setattr(subprocess, "Popen", popen)
-    assert claim in broken_claims()
+    assert claim in broken_claims(cold=True)
     for folder in selftest.orphans():
         os.kill(int(folder.name), signal.SIGKILL)
 
@@ -112,11 +114,11 @@ def test_the_filter_taken_away_is_noticed(monkeypatch):
     monkeypatch.setattr(sandbox, "privileges", no_userns_lock)
     allow = seccomp.struct.pack("<HBBI", seccomp.RETURN, 0, 0, seccomp.ALLOW)
     monkeypatch.setattr(seccomp, "program", lambda: allow)
-    assert "cannot make a new namespace" in broken_claims()
+    assert "cannot make a new namespace" in broken_claims(cold=True)
 
 
-def no_userns_lock(root, build=sandbox.privileges):
-    return [word for word in build(root) if word != "--disable-userns"]
+def no_userns_lock(root, warm, build=sandbox.privileges):
+    return [w for w in build(root, warm) if w != "--disable-userns"]
 
 
 @pytest.mark.slow
@@ -154,23 +156,26 @@ def test_a_sandbox_that_cannot_start_says_why(monkeypatch):
 @pytest.mark.slow
 def test_memory_of_all_processes_together_is_bounded(monkeypatch):
     monkeypatch.setattr(sandbox, "MAX_MEMORY", 400 << 20)
-    box = sandbox.start("student.py", sandbox.HELPERS)
+    students = nursery.students()
+    box = students.fresh()
     source = "import os, time\nos.fork(); os.fork()\nx = b'x' * (200 << 20)\n"
     with pytest.raises(sandbox.Gone, match="too much memory"):
         selftest.ask(box, op="run", source=source + "time.sleep(30)")
-    sandbox.stop(box)
+    students.close()
 
 
 @pytest.mark.slow
 def test_stopping_ends_every_process(tmp_path):
-    box = sandbox.start("student.py", sandbox.HELPERS)
+    students = nursery.students()
+    box = students.fresh()
     source = "import subprocess\nsubprocess.Popen('exec sleep 987654', "
     selftest.ask(
         box, op="run", source=source + "shell=True, start_new_session=True)"
     )
     assert sandbox.memory_of(box.process.pid) > 0
-    sandbox.stop(box)
+    students.end()
     assert selftest.orphans() == []
+    students.close()
     assert sandbox.memory_of(box.process.pid) == 0
 
 
