@@ -24,7 +24,8 @@ mutants: $(READY)
 
 # The source notebooks, with answers and hidden tests, that grading uses.
 SOURCE := _build/source/.made
-$(SOURCE): $(READY) $(wildcard solutions/*/*.py) autograder/checks.py
+$(SOURCE): $(READY) $(wildcard solutions/*/*.py solutions/*/releases/*.py) \
+  $(wildcard solutions/*/releases.toml) autograder/checks.py
 	$(PY) -m autograder release
 	touch $@
 

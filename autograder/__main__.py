@@ -13,6 +13,7 @@ from autograder import Refusal
 
 COMMANDS = {
     "release": ("release", "solutions/ -> notebooks/, without answers"),
+    "publish": ("publish", "what students have been given is kept"),
     "collect": ("intake", "archives and loose files -> submitted/"),
     "doctor": ("doctor", "what is damaged in a submission; the sandbox"),
     "grade": ("grade", "submitted/ -> gradebook, CSV, feedback"),

@@ -17,7 +17,8 @@ from autograder import Refusal, feedback, rebuild
 from autograder.export import read_results
 from autograder.identity import Unreadable
 from autograder.jobs import FAILED, GRADED, REPAIRED
-from autograder.preprocessors import grade_id, master_of
+from autograder.preprocessors import grade_id
+from autograder.releases import master_of
 
 WORD = re.compile(r"\w+")
 RAISED = re.compile(r"( raised \w+): .*", re.DOTALL)
@@ -126,14 +127,18 @@ def count(place, assignment, notebook, results):
     except Refusal as problem:
         book.problem = str(problem)
         return book
-    words, stubs = known_words(master), stubs_of(master)
+    words, stubs = known_words(master), {}
     exercises = {}
     for result in results:
         count_end(book, result, words)
         if result["exercises"]:
             book.max_score = max(book.max_score, result["max_score"])
             book.totals.append(result["score"])
-            open_cells = untouched(place, stubs, result)
+            release = result.get("release")
+            if release not in stubs:
+                theirs = master_of(place, assignment, notebook, release)
+                stubs[release] = stubs_of(theirs)
+            open_cells = untouched(place, stubs[release], result)
             count_points(exercises, master, result, open_cells, words)
     book.exercises = [exercises[place] for place in sorted(exercises)]
     for exercise in book.exercises:

@@ -13,7 +13,8 @@ from nbgrader.utils import is_solution
 
 from autograder import Refusal, identity, rebuild
 from autograder.course import add_course_arguments, course_from
-from autograder.preprocessors import grade_id, master_of
+from autograder.preprocessors import grade_id
+from autograder.releases import pair_of
 
 OPEN, WORDS, CODE = "as it was given", "{} words", "{} lines of code"
 
@@ -74,11 +75,11 @@ def examine(path, course):
         finding.problem = "it is none of the notebooks that were released"
         return finding
     finding.notebook = "/".join(place)
-    master = master_of(course, *place)
     pieces, version = rebuild.pieces_of(document), rebuild.version_of(document)
-    rebuilt = rebuild.rebuild(master, pieces, version)
+    own, grading = pair_of(course, *place, version)
+    rebuilt = rebuild.rebuild_release(own, grading, pieces, version)
     finding.repairs = rebuilt.repairs
-    stubs = [rebuild.plain(stub) for stub in rebuild.released(master)]
+    stubs = [rebuild.plain(stub) for stub in rebuild.released(grading)]
     for cell in rebuilt.notebook.cells:
         if is_solution(cell):
             finding.answers[grade_id(cell)] = state(cell, stubs)

@@ -12,7 +12,14 @@ from string import Template
 import yaml
 from latex2mathml.converter import convert
 
-from autograder import course, gradebook, groups, policy, preprocessors
+from autograder import (
+    course,
+    gradebook,
+    groups,
+    policy,
+    preprocessors,
+    releases,
+)
 from autograder.course import ROOT
 
 HEADING = re.compile(r"^##\s+(.+)$", re.MULTILINE)
@@ -100,9 +107,8 @@ def page_of(place, result, remarks):
     title = f"{result['assignment']} · {result['notebook']}"
     parts = []
     if result["exercises"]:
-        master = preprocessors.master_of(
-            place, result["assignment"], result["notebook"]
-        )
+        names = result["assignment"], result["notebook"]
+        master = releases.master_of(place, *names, result.get("release"))
         parts = [
             section(heading, text, cells, result["answers"], remarks)
             for heading, text, cells in grouped(master, result["exercises"])

@@ -7,6 +7,7 @@ rerun grades exactly what is missing.
 
 import json
 import os
+from collections import Counter
 
 from autograder import (
     course,
@@ -115,4 +116,21 @@ def table(results):
     counts = {s: sum(r["status"] == s for r in results)
               for s in (GRADED, REPAIRED, FAILED)}
     lines.append(", ".join(f"{n} {s}" for s, n in counts.items()))
-    return "\n".join(lines)
+    return "\n".join([*lines, *releases_of(results)])
+
+
+def releases_of(results):
+    """Return one line for each notebook that was graded as two releases."""
+    found = {}
+    for r in results:
+        name = f"{r['assignment']}/{r['notebook']}"
+        if r.get("release"):
+            found.setdefault(name, Counter())[r["release"]] += 1
+    return [
+        f"{name}: " + ", ".join(
+            f"{n} of {'' if i else 'release '}{version}"
+            for i, (version, n) in enumerate(counts.items())
+        )
+        for name, counts in found.items()
+        if len(counts) > 1
+    ]

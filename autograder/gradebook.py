@@ -201,6 +201,29 @@ def reset_once(course, student, assignment, notebook):
         book.db.commit()
 
 
+def marked_by_hand(course, student, assignment, notebook):
+    """Return the cells that a person has marked, and need not again."""
+    with opened(course) as book:
+        try:
+            grades = grades_of(book, student, assignment, notebook)
+        except MissingEntry:
+            return set()
+        return {
+            grade.name
+            for grade in grades
+            if grade.manual_score is not None and not grade.needs_manual_grade
+        }
+
+
+def keep_marked(course, student, assignment, notebook, names):
+    """Say of these cells that their mark still holds."""
+    with opened(course) as book:
+        for grade in grades_of(book, student, assignment, notebook):
+            if grade.name in names:
+                grade.needs_manual_grade = False
+        book.db.commit()
+
+
 def grades_of(book, student, assignment, notebook):
     """Return nbgrader's grade rows of one submitted notebook."""
     found = book.find_submission_notebook(notebook, assignment, student)

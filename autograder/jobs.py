@@ -5,7 +5,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from autograder import Refusal, groups
+from autograder import Refusal, groups, releases
 
 GLOB = re.compile(r"[*?{}\[\]]")  # nbgrader takes these for patterns
 GRADED, REPAIRED, FAILED = "graded", "graded with repairs", "failed"
@@ -85,13 +85,11 @@ def job_of(place, student, assignment, teams):
 
 def digest(place, job, notebook):
     """Return what a result depends on: submission and source, hashed."""
-    theirs = place.submitted / job.student / job.assignment
-    ours = place.source / job.assignment
-    state = hashlib.sha256()
-    for path in (theirs / f"{notebook}.ipynb", ours / f"{notebook}.ipynb"):
-        if path.is_file():
-            state.update(path.read_bytes())
-        state.update(b"|")
+    path = place.submitted / job.student / job.assignment
+    path = path / f"{notebook}.ipynb"
+    state = hashlib.sha256(path.read_bytes() if path.is_file() else b"")
+    state.update(b"|")
+    state.update(releases.state_of(place, job.assignment, notebook, path))
     return state.hexdigest()
 
 

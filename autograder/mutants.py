@@ -16,7 +16,8 @@ from pathlib import Path
 from autograder import Refusal, sandbox
 from autograder.preprocessors import grade_id, split_cells
 from autograder.rebuild import Piece, rebuild, released
-from autograder.release import SOLUTIONS, assignments, source_notebook
+from autograder.release import SOLUTIONS, assignments
+from autograder.source import source_notebook
 from autograder.split import Checker, run_cells
 
 SEED = 20261  # not the seed that students see

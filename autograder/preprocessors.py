@@ -19,16 +19,17 @@ from nbgrader.preprocessors import (
 )
 from nbgrader.utils import is_grade, is_solution
 
-from autograder import Refusal, gradebook
+from autograder import gradebook
 from autograder.course import Course
 from autograder.rebuild import (
     names_defined,
     piece_of,
     pieces_of,
     read_submission,
-    rebuild,
+    rebuild_release,
     version_of,
 )
+from autograder.releases import master_of, pair_of
 from autograder.shown import safe_markdown
 from autograder.split import Cell, Checker, Limits, run_cells
 
@@ -67,17 +68,6 @@ def configure_autograde(config):
     return config
 
 
-def master_of(course, assignment, notebook):
-    """Return the source notebook; Refusal if it is not there."""
-    path = course.source / assignment / f"{notebook}.ipynb"
-    if not path.exists():
-        raise Refusal(
-            f"there is no source notebook {path}; run "
-            f"`python -m autograder release {assignment}` first"
-        )
-    return nbformat.read(path, as_version=4)
-
-
 class TolerantExporter(NotebookExporter):
     """Reads submitted files piece by piece; trusts only what we wrote."""
 
@@ -105,11 +95,12 @@ class RebuildFromMaster(NbGraderPreprocessor):
     def preprocess(self, nb, resources):
         """Return the rebuilt notebook; its repairs are in the metadata."""
         names = resources["nbgrader"]
-        master = master_of(
-            session.course, names["assignment"], names["notebook"]
+        version = nb.metadata.get("version")
+        masters = pair_of(
+            session.course, names["assignment"], names["notebook"], version
         )
         pieces = [piece_of(cell) for cell in nb.cells]
-        rebuilt = rebuild(master, pieces, nb.metadata.get("version"))
+        rebuilt = rebuild_release(*masters, pieces, version)
         notebook = rebuilt.notebook
         notebook.metadata.grading = {"repairs": rebuilt.repairs}
         return notebook, resources
@@ -122,7 +113,10 @@ class SplitExecute(NbGraderPreprocessor):
         """Fill in the outputs; the record of the run is in the metadata."""
         names = resources["nbgrader"]
         master = master_of(
-            session.course, names["assignment"], names["notebook"]
+            session.course,
+            names["assignment"],
+            names["notebook"],
+            release_of(nb),
         )
         seed = session.seed
         if seed is None:
@@ -157,6 +151,11 @@ class PatientAutograde(Autograde):
         """Enter them, if the gradebook is there."""
         with gradebook.explained(self.coursedir.db_url):
             super().init_assignment(assignment_id, student_id)
+
+
+def release_of(notebook):
+    """Return the release whose master a rebuilt notebook comes from."""
+    return notebook.metadata.get("assembled", {}).get("version")
 
 
 def execute(master, notebook, seed):

@@ -16,11 +16,12 @@ from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions
 from nbgrader.utils import compute_checksum, is_grade, is_solution
 
 from autograder.archives import MAX_FILE
-from autograder.identity import Unreadable, parse
+from autograder.identity import Unreadable, cell_texts, parse
 from autograder.split import clean
 
 MAX_TEXT = 200_000  # characters of one cell
 MAX_CELLS = 1000
+SAYS_RELEASE = re.compile(r"Assignment: `[\w/]+` · release `(\w{1,40})`")
 
 
 @dataclass
@@ -60,9 +61,15 @@ def pieces_of(document):
 
 
 def version_of(document):
-    """Return the release that the file says it was made from, or None."""
+    """Return the release that the file says it was made from, or None.
+
+    Where the metadata is gone, the locked cell that repeats it tells.
+    """
     ours = mapping(mapping(document.get("metadata")).get("assembled"))
     version = ours.get("version")
+    if version is None:
+        found = map(SAYS_RELEASE.match, cell_texts(document))
+        version = next((match[1] for match in found if match), None)
     if not isinstance(version, str) or not version.isprintable():
         return None
     return version
@@ -145,6 +152,31 @@ def rebuild(master, pieces, version=None):
     return job.result()
 
 
+def rebuild_release(own, grading, pieces, version):
+    """Return the grading master with the answers to the release `own`."""
+    rebuilt = rebuild(own, pieces, version)
+    if grading is own:
+        return rebuilt
+    known = {tags_of(cell).get("grade_id") for cell in grading.cells}
+    stubs = {
+        tags_of(cell).get("grade_id"): plain(stub)
+        for cell, stub in zip(own.cells, released(own), strict=True)
+    }
+    carried = [
+        Piece(cell.source, cell.cell_type == "code", name)
+        for cell in rebuilt.notebook.cells
+        for name in [tags_of(cell).get("grade_id")]
+        if (name in known or (name is None and cell.cell_type == "code"))
+        and not (is_solution(cell) and plain(cell.source) == stubs[name])
+    ]
+    return Rebuilt(rebuild(grading, carried).notebook, rebuilt.repairs)
+
+
+def tags_of(cell):
+    """Return what nbgrader knows of a cell, perhaps nothing."""
+    return cell.metadata.get("nbgrader", {})
+
+
 class Job:
     """The state of one matching: which piece went where, and why."""
 
@@ -179,7 +211,8 @@ class Job:
         ours = self.master.metadata.get("assembled", {}).get("version")
         if version and ours and version != ours:
             self.say(
-                f"made from release {version[:20]}; this course has {ours}"
+                f"made from release {version[:20]}, which the course does "
+                f"not keep; graded as release {ours}"
             )
 
     def recognise(self):

@@ -1,30 +1,19 @@
 """From solutions/ to notebooks/: the release of an assignment.
 
-A source is percent-format text with nbgrader's tags in its cell headers.
-It is checked, turned into a notebook with everything that nbgrader and
-Colab need, and cleared by nbgrader itself. Nothing here touches a
+source.py turns the sources into notebooks, nbgrader itself clears them, and
+the masters of earlier releases are built beside. Nothing here touches a
 gradebook, and the same source always gives the same bytes.
 """
 
-import ast
-import hashlib
-import re
 import shutil
-from pathlib import Path
 
-import jupytext
 import nbformat
 
-from autograder import Refusal
+from autograder import Refusal, published
 from autograder.course import ROOT, Course
+from autograder.source import REGIONS, source_notebook
 
 SOLUTIONS = ROOT / "solutions"
-CHECKS = Path(__file__).with_name("checks.py")
-TAGS = {"grade_id", "locked", "solution", "grade", "points"}
-REGIONS = {
-    "SOLUTION": ("solution", '"solution": true'),
-    "HIDDEN TESTS": ("grade", '"grade": true, "points": 1'),
-}
 
 
 def add_arguments(parser):
@@ -43,83 +32,38 @@ def run(args):
     return 0
 
 
-def assignments():
+def assignments(solutions=SOLUTIONS):
     """Return the assignments that have sources, sorted."""
-    return sorted(p.parent.name for p in SOLUTIONS.glob("*/beginner.py"))
+    return sorted(p.parent.name for p in solutions.glob("*/beginner.py"))
 
 
-def release(assignment, notebooks=Course.released, scratch=Course.source):
+def release(
+    assignment,
+    notebooks=Course.released,
+    scratch=Course.source,
+    solutions=SOLUTIONS,
+):
     """Release every level of `assignment`; return the written paths.
 
-    Leaves the notebooks with answers in `scratch`/assignment and the
-    students' in `notebooks`/assignment, and removes notebooks there whose
-    source is gone. Raises Refusal for a source it cannot release.
+    Leaves the notebooks with answers in `scratch`/assignment, those of
+    earlier releases in releases/ there, and the students' in
+    `notebooks`/assignment, and removes notebooks there whose source is
+    gone. Raises Refusal for a source it cannot release.
     """
-    sources = sorted((SOLUTIONS / assignment).glob("*.py"))
+    sources = sorted((solutions / assignment).glob("*.py"))
     if not sources:
         raise Refusal(
             f"there is no assignment {assignment!r} in solutions/; "
             f"choose one of: {', '.join(assignments()) or 'none yet'}."
         )
     built = {p.stem: source_notebook(p) for p in sources}
+    earlier = published.masters(solutions / assignment, built)
     _write_all(built, scratch / assignment)
     cleared = generate(assignment, scratch, scratch.parent / "release")
     for name, text in cleared.items():
         _refuse_leak(text, f"solutions/{assignment}/{name}.py")
+    _write_all(earlier, scratch / assignment / "releases")
     return _replace_folder(cleared, notebooks / assignment)
-
-
-def source_notebook(path):
-    """Return the notebook with answers that the source at `path` means."""
-    path = Path(path)
-    notebook = read_source(path)
-    assignment, name = path.parent.name, path.stem
-    for cell in notebook.cells:
-        cell.metadata.pop("lines_to_next_cell", None)
-        _complete_tags(cell)
-        if "from autograder.checks import" in cell.source:
-            cell.source = "#@title Checking helpers (run, no need to read)\n"
-            cell.source += CHECKS.read_text()
-            cell.metadata.update(
-                cellView="form", jupyter={"source_hidden": True}
-            )
-    version = _digest(*(c.source for c in notebook.cells))
-    notebook.cells.insert(1, _identity_cell(assignment, name, version))
-    _number_cells(notebook)
-    notebook.metadata = nbformat.from_dict({
-        "assembled": {
-            "assignment": assignment, "notebook": name, "version": version,
-        },
-        "kernelspec": {
-            "display_name": "Python 3", "language": "python",
-            "name": "python3",
-        },
-        "language_info": {"name": "python"},
-    })
-    notebook.nbformat, notebook.nbformat_minor = 4, 5
-    return notebook
-
-
-def read_source(path):
-    """Read and check one source; raise Refusal at the first fault."""
-    text = Path(path).read_text(encoding="utf-8")
-    notebook = jupytext.reads(text, fmt="py:percent")
-    lines = [i for i, line in enumerate(text.splitlines(), 1)
-             if line.startswith("# %%")]
-    seen, answers = {}, set()
-    for line, cell in zip(lines, notebook.cells, strict=True):
-        where = f"{_short(path)}, cell at line {line}"
-        _check_cell(cell, where)
-        answers |= _check_code(cell, answers, where)
-        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if grade_id in seen:
-            raise Refusal(
-                f"{where}: its grade_id {grade_id!r} is already that of "
-                f"the cell at line {seen[grade_id]}; give it another."
-            )
-        if grade_id:
-            seen[grade_id] = line
-    return notebook
 
 
 def generate(assignment, source, target):
@@ -144,126 +88,6 @@ def generate(assignment, source, target):
         )
     folder = target / assignment
     return {p.stem: p.read_text("utf-8") for p in folder.glob("*.ipynb")}
-
-
-def _check_cell(cell, where):
-    tags = cell.metadata.get("nbgrader", {})
-    unknown = sorted(set(tags) - TAGS)
-    if unknown:
-        raise Refusal(
-            f"{where}: unknown tag {unknown[0]!r}; the tags are "
-            f"{', '.join(sorted(TAGS))}."
-        )
-    for region, (needed, tag) in REGIONS.items():
-        _check_region(cell.source, region, where)
-        if f"BEGIN {region}" in cell.source and not tags.get(needed):
-            raise Refusal(
-                f"{where}: it holds '### BEGIN {region}' but is not tagged "
-                f"for it, so students would see it; put {tag} into the "
-                "nbgrader tags of its header."
-            )
-    if cell.cell_type == "code" and not tags:
-        raise Refusal(
-            f"{where}: a code cell must say what it is; give it an nbgrader "
-            'tag with a "grade_id" and "solution", "grade" or "locked".'
-        )
-    if tags and not re.fullmatch(r"[\w-]{1,60}", tags.get("grade_id", "")):
-        raise Refusal(
-            f"{where}: it has nbgrader tags but no usable grade_id; give it "
-            "one of letters, digits, - and _."
-        )
-    if tags.get("grade") and not tags.get("points", 0) > 0:
-        raise Refusal(
-            f'{where}: it is graded but worth nothing; add "points".'
-        )
-    code_answer = cell.cell_type == "code" and tags.get("solution")
-    if code_answer and "BEGIN SOLUTION" not in cell.source:
-        raise Refusal(
-            f"{where}: an answer cell without '### BEGIN SOLUTION' and "
-            "'### END SOLUTION'; put them around what students must write."
-        )
-
-
-def _check_code(cell, answers, where):
-    """Refuse a test whose points a student could name; return new names.
-
-    A number on a test's last line is its partial credit, so that line must
-    not be a student's value. `answers` are the names of earlier answers.
-    """
-    from autograder.rebuild import names_defined  # nbgrader: 2 s to import
-
-    tags = cell.metadata.get("nbgrader", {})
-    if cell.cell_type != "code":
-        return set()
-    if tags.get("solution"):
-        return names_defined(cell.source)
-    root = _root_of_last_line(cell.source) if tags.get("grade") else None
-    if root in answers:
-        raise Refusal(
-            f"{where}: its last line is a bare value of the student's "
-            f"{root}, which would be the points it earns; compare it, or "
-            "end with a line of your own."
-        )
-    return set()
-
-
-def _root_of_last_line(source):
-    """Return f for a last line such as `f`, `f(x)`, `f(x)[0].y`, or None."""
-    try:
-        body = ast.parse(re.sub(r"(?m)^[ \t]*[%!].*$", "pass", source)).body
-    except SyntaxError:
-        return None  # the reference answers' own run will say so
-    node = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
-    while isinstance(node, ast.Call | ast.Attribute | ast.Subscript):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else None
-
-
-def _check_region(source, region, where):
-    marks = re.findall(rf"(BEGIN|END) {region}", source)
-    if marks != ["BEGIN", "END"] * (len(marks) // 2):
-        raise Refusal(
-            f"{where}: '### BEGIN {region}' and '### END {region}' must "
-            f"come in pairs; here they read {' '.join(marks)}."
-        )
-
-
-def _complete_tags(cell):
-    """Write out what a short tag means: nbgrader wants every key."""
-    tags = cell.metadata.get("nbgrader")
-    if not tags:
-        return
-    for key in ("grade", "solution", "task"):
-        tags.setdefault(key, False)
-    tags["locked"] = not tags["solution"]
-    tags["schema_version"] = 3
-
-
-def _identity_cell(assignment, name, version):
-    """Name the assignment in text too: metadata may not survive."""
-    cell = nbformat.v4.new_markdown_cell(
-        f"Assignment: `{assignment}/{name}` · release `{version}`"
-    )
-    cell.metadata["nbgrader"] = {"grade_id": "assignment", "locked": True}
-    _complete_tags(cell)
-    return cell
-
-
-def _number_cells(notebook):
-    """Give each cell an id made from what it is, not a random one."""
-    for cell in notebook.cells:
-        tags = cell.metadata.get("nbgrader", {})
-        cell.id = tags.get("grade_id") or f"text-{_digest(cell.source)}"
-
-
-def _digest(*texts):
-    whole = "\0".join(texts).encode()
-    return hashlib.sha256(whole).hexdigest()[:12]
-
-
-def _short(path):
-    path = Path(path).resolve()
-    return path.relative_to(ROOT) if path.is_relative_to(ROOT) else path.name
 
 
 def _write_all(notebooks, folder):

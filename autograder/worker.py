@@ -13,9 +13,17 @@ import nbformat
 from nbgrader.api import MissingEntry
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import is_grade, is_solution
 from traitlets.config import Config
 
-from autograder import Refusal, course, feedback, gradebook, preprocessors
+from autograder import (
+    Refusal,
+    course,
+    feedback,
+    gradebook,
+    preprocessors,
+    releases,
+)
 from autograder.identity import Unreadable
 from autograder.jobs import FAILED, GRADED, REPAIRED, digest, key_of
 from autograder.rebuild import read_submission
@@ -90,23 +98,32 @@ def finish(place, result):
 
 def graded(place, job, notebook):
     """Run nbgrader's autograde on one notebook; return the result's part."""
-    # first of all, so that no failure below keeps an old score, and so that
-    # a run that is killed here does not find the old result in the rerun
-    path = place.result_file(*key_of(job, notebook))
-    path.unlink(missing_ok=True)
-    gradebook.reset(place, job.student, job.assignment, notebook)
-    master = preprocessors.master_of(place, job.assignment, notebook)
+    key = key_of(job, notebook)
+    marked = gradebook.persist(gradebook.marked_by_hand, place, *key)
+    before = answers_in_words(place, *key) if marked else {}
+    # before all else, so that no failure below keeps an old score, and so
+    # that a run that is killed here does not find the old result in the rerun
+    place.result_file(*key).unlink(missing_ok=True)
+    gradebook.reset(place, *key)
+    releases.master_of(place, job.assignment, notebook)
     path = place.submitted / job.student / job.assignment
     read_submission(path / f"{notebook}.ipynb")  # says why, if it cannot
     autograde(place, job, notebook)
     path = place.autograded / job.student / job.assignment
     run_notebook = nbformat.read(path / f"{notebook}.ipynb", as_version=4)
+    after = answers_in_words(place, *key) if marked else {}
+    same = {n for n in marked & set(after) if before.get(n) == after[n]}
+    if same:
+        gradebook.persist(gradebook.keep_marked, place, *key, same)
     record = run_notebook.metadata.grading
-    rows = gradebook.scores_of(place, *key_of(job, notebook))
+    release = preprocessors.release_of(run_notebook)
+    master = releases.master_of(place, job.assignment, notebook, release)
+    rows = gradebook.scores_of(place, *key)
     result = {
         "status": REPAIRED if record.repairs else GRADED,
         "reason": "",
         "repairs": list(record.repairs),
+        "release": release,
         "seed": record.seed,
         "score": sum(row["score"] for row in rows),
         "max_score": sum(row["max_score"] for row in rows),
@@ -114,6 +131,19 @@ def graded(place, job, notebook):
         "answers": troubles(record.outcomes),
     }
     return result
+
+
+def answers_in_words(place, student, assignment, notebook):
+    """Return {cell: text} of what people mark, as it was last graded."""
+    path = place.autograded / student / assignment / f"{notebook}.ipynb"
+    if not path.is_file():
+        return {}
+    cells = nbformat.read(path, as_version=4).cells
+    return {
+        preprocessors.grade_id(cell): cell.source
+        for cell in cells
+        if is_grade(cell) and is_solution(cell)
+    }
 
 
 def autograde(place, job, notebook):

@@ -11,7 +11,8 @@ import pytest
 from nbclient import NotebookClient
 
 from autograder.course import ROOT
-from autograder.release import assignments, source_notebook
+from autograder.release import assignments
+from autograder.source import source_notebook
 
 PACKAGES = ("numpy", "sympy", "torch", "matplotlib", "ipykernel")
 NEWER = [f"python3.{minor}" for minor in range(20, 11, -1)]

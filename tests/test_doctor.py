@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from autograder import Refusal, doctor
+from autograder import Refusal, doctor, releases
 from autograder.__main__ import main
 from autograder.course import Course
 from autograder.release import release
@@ -100,7 +100,8 @@ def test_another_release_is_noticed(examine, course):
     finally:
         place.write_text(text)
     assert repairs == [
-        f"made from release {version}; this course has 0123456789ab"
+        f"made from release {version}, which the course does not keep; "
+        "graded as release 0123456789ab"
     ]
 
 
@@ -114,7 +115,7 @@ def test_exit_codes(examine, course, tmp_path, capsys):
     path = str(tmp_path / "Copy of Untitled.ipynb")
     where = ["--source", str(course.source)]
     with pytest.raises(Refusal):
-        doctor.master_of(Course(tmp_path, tmp_path), "symbols", "beginner")
+        releases.master_of(Course(tmp_path, tmp_path), "symbols", "beginner")
     assert main(["doctor", "--json", path, *where]) in (0, 1)
     report = json.loads(capsys.readouterr().out)
     assert report["files"][0]["notebook"] == "symbols/beginner"

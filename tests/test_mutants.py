@@ -16,7 +16,7 @@ from autograder.mutants import (
     shortage,
     table,
 )
-from autograder.release import source_notebook
+from autograder.source import source_notebook
 
 SOURCES = sorted((ROOT / "solutions").glob("*/*.py"))
 

@@ -263,7 +263,10 @@ def test_another_release_is_told():
     pieces = pieces_of(raw(submission()))
     assert rebuild.rebuild(MASTER, pieces, "1").repairs == []
     told = rebuild.rebuild(MASTER, pieces, "0").repairs
-    assert told == ["made from release 0; this course has 1"]
+    assert told == [
+        "made from release 0, which the course does not keep; graded as "
+        "release 1"
+    ]
 
 
 @pytest.mark.parametrize("version", ["\ud800", "\x1b[2Jgone", "a\nb", 7])

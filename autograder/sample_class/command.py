@@ -15,7 +15,7 @@ from autograder.grade import grade
 from autograder.identity import released_notebooks
 from autograder.intake import Intake
 from autograder.mutants import exercises
-from autograder.preprocessors import master_of
+from autograder.releases import master_of
 from autograder.sample_class.make import make
 from autograder.split import Limits
 
