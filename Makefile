@@ -1,7 +1,8 @@
 # The commands of the course. README.md says what each is for.
 include book.mk
 .DEFAULT_GOAL := all
-.PHONY: all check test notebooks grade sample mutants faults student-edition
+.PHONY: all check test notebooks grade sample mutants bench faults \
+	student-edition
 
 all: notebooks book sample
 	@$(PY) -m autograder where
@@ -21,6 +22,10 @@ notebooks: $(READY)
 
 mutants: $(READY)
 	$(PY) -m autograder mutants
+
+# Students per minute against nbgrader as it ships, side by side.
+bench: $(READY)
+	$(PY) -m autograder bench
 
 # The source notebooks, with answers and hidden tests, that grading uses.
 SOURCE := _build/source/.made

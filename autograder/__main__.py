@@ -21,6 +21,7 @@ COMMANDS = {
     "report": ("report", "points per exercise, over the class"),
     "feedback": ("feedback", "pages for students, after marking by hand"),
     "mutants": ("mutants", "named wrong and right answers, graded"),
+    "bench": ("bench", "students per minute, against plain nbgrader"),
     "sample": ("sample_class.command", "the sample class: expected, given"),
     "export": ("export", "grades as CSV: per question, Canvas, Moodle"),
     "remove": ("remove", "takes a student's data out of the classroom"),

@@ -4,6 +4,7 @@ It may be away for a moment: what one submission needs of it is repeated.
 """
 
 import contextlib
+import functools
 import os
 import sqlite3
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 from time import sleep
 
 import nbformat
+import nbgrader.api
 import sqlalchemy
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import SaveCells
@@ -43,6 +45,11 @@ def quiet():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sqlalchemy.exc.SAWarning)
         yield
+
+
+# SQLAlchemy keeps the statements that it has translated with an engine, and
+# nbgrader makes an engine whenever it opens the gradebook.
+nbgrader.api.create_engine = functools.cache(sqlalchemy.create_engine)
 
 
 class Away(Refusal):

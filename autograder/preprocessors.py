@@ -12,7 +12,6 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbgrader.converters import Autograde
 from nbgrader.preprocessors import (
-    CheckCellMetadata,
     LimitOutput,
     NbGraderPreprocessor,
     SaveAutoGrades,
@@ -60,7 +59,6 @@ def configure_autograde(config):
         SplitExecute,
         LimitOutput,
         SavePatiently,
-        CheckCellMetadata,
     ]
     # Nothing that lies beside a submitted notebook is copied or run.
     config.CourseDirectory.ignore = ["*"]

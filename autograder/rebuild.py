@@ -6,6 +6,7 @@ else by its place. What was mended is told in plain words.
 """
 
 import ast
+import functools
 import json
 import re
 from dataclasses import dataclass, field
@@ -101,19 +102,20 @@ def plain(text):
     return "\n".join(line for line in lines if line)
 
 
+@functools.lru_cache(maxsize=256)  # most cells of a class are the same
 def names_defined(text):
     """Return the names that a cell's top level defines; imports excluded."""
     try:
         tree = ast.parse(re.sub(r"(?m)^[ \t]*[%!].*$", "pass", text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         found = re.findall(r"(?m)^(?:def|class)\s+(\w+)|^(\w+)\s*=[^=]", text)
-        return {a or b for a, b in found}
+        return frozenset(a or b for a, b in found)
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     names = {node.name for node in tree.body if isinstance(node, kinds)}
     for node in tree.body:
         if not isinstance(node, kinds):
             names |= names_stored(node)
-    return names
+    return frozenset(names)
 
 
 def names_stored(node):

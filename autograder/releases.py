@@ -5,6 +5,8 @@ are kept, nothing else. `publish` keeps them, `release` builds their masters
 into releases/ beside the current ones.
 """
 
+import copy
+import functools
 import re
 
 import nbformat
@@ -39,6 +41,12 @@ def master_of(course, assignment, notebook, version=None):
             f"there is no source notebook {path}; run "
             f"`python -m autograder release {assignment}` first"
         )
+    return copy.deepcopy(master_at(path, path.stat().st_mtime_ns))
+
+
+@functools.lru_cache(maxsize=16)
+def master_at(path, when):
+    """Return the notebook of a file that has not changed since `when`."""
     return nbformat.read(path, as_version=4)
 
 
