@@ -41,13 +41,6 @@ MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)
 # --- before the first notebook ----------------------------------------------
 
 
-def prepare(several):
-    """Get ready for one notebook or several; then guard SymPy."""
-    if several:
-        zygote.warm_up_sympy()
-    guard_sympy()
-
-
 def guard_sympy():
     """Keep text from being run: SymPy's parser and lambdify execute it.
 
@@ -182,4 +175,4 @@ def explain(error):
 
 
 if __name__ == "__main__":
-    zygote.main(**json.loads(sys.argv[1]), prepare=prepare, serve=serve)
+    zygote.main(**json.loads(sys.argv[1]), prepare=guard_sympy, serve=serve)

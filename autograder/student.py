@@ -42,13 +42,6 @@ class Tap(io.TextIOBase):
         return len(text)
 
 
-def prepare(several):
-    """Get ready, before any student's code is here, for one or several."""
-    make_shell()
-    if several:
-        zygote.warm_up_sympy()
-
-
 def serve(sock):
     """Serve requests until the grader hangs up."""
     signal.signal(signal.SIGALRM, overtime)
@@ -219,4 +212,4 @@ def encode(value, handles, name):
 
 
 if __name__ == "__main__":
-    zygote.main(**json.loads(sys.argv[1]), prepare=prepare, serve=serve)
+    zygote.main(**json.loads(sys.argv[1]), prepare=make_shell, serve=serve)

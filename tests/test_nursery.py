@@ -173,6 +173,20 @@ def test_ending_leaves_no_process(students):
     assert selftest.orphans() == []
 
 
+@pytest.mark.slow
+def test_what_a_notebook_imports_is_there_at_once(students):
+    loaded = "import sys\nprint({} in sys.modules)"
+    plt = loaded.format("'matplotlib.pyplot'")
+    assert run(students.fresh(), plt)["printed"] == "False\n"
+    cells = ["import numpy", "from matplotlib import pyplot as plt"]
+    extras = nursery.extras_of(cells)
+    assert run(students.fresh(extras), plt)["printed"] == "True\n"
+    source = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\n"
+    run(students.fresh(extras), source + "plt.savefig('x.png')")
+    assert nursery.extras_of(["important", "torches = 1"]) == 0
+    assert nursery.extras_of(["import torch.nn as nn"]) == 1
+
+
 WALLS = {  # the line of lockdown.py that is taken away: what is then found
     '        mount("tmpfs", folder, "tmpfs", NO_SUID | NO_DEVICES, options)':
         ["file in home", "file in /tmp", "shared memory by name"],
