@@ -10,6 +10,7 @@ MIB = 1 << 20
 
 LIMITS = {  # per process, except NPROC, which counts the whole sandbox
     "RLIMIT_DATA": 2048 * MIB,
+    "RLIMIT_AS": 16 << 30,  # tables of an empty map take memory too
     "RLIMIT_NPROC": 48,  # processes and threads
     "RLIMIT_FSIZE": 64 * MIB,
     "RLIMIT_NOFILE": 256,

@@ -3,6 +3,8 @@
 bubblewrap loads it from a file descriptor. It matters most for root,
 where `--disable-userns` is not available: a new user namespace would
 hand student code capabilities over a fresh mount or network namespace.
+It also refuses memory that belongs to no process, which no limit counts:
+memfd, and System V's shared memory, semaphores and queues.
 
 Sources: seccomp(2), linux/bpf_common.h, linux/audit.h, syscall tables.
 """
@@ -32,14 +34,16 @@ MACHINES = {
         56,
         435,
         {
+            "shmget": 29, "semget": 64, "msgget": 68,
             "ptrace": 101, "pivot_root": 155, "mount": 165, "umount2": 166,
             "swapon": 167, "reboot": 169, "init_module": 175,
             "kexec_load": 246, "add_key": 248, "request_key": 249,
             "keyctl": 250, "unshare": 272, "perf_event_open": 298,
             "setns": 308, "process_vm_readv": 310, "process_vm_writev": 311,
-            "finit_module": 313, "bpf": 321, "userfaultfd": 323,
-            "io_uring_setup": 425, "open_tree": 428, "move_mount": 429,
-            "fsopen": 430, "fsmount": 432, "mount_setattr": 442,
+            "finit_module": 313, "memfd_create": 319, "bpf": 321,
+            "userfaultfd": 323, "io_uring_setup": 425, "open_tree": 428,
+            "move_mount": 429, "fsopen": 430, "fsmount": 432,
+            "mount_setattr": 442, "memfd_secret": 447,
         },
     ),
     "aarch64": (
@@ -49,12 +53,14 @@ MACHINES = {
         {
             "umount2": 39, "mount": 40, "pivot_root": 41, "unshare": 97,
             "kexec_load": 104, "init_module": 105, "ptrace": 117,
-            "reboot": 142, "add_key": 217, "request_key": 218,
-            "keyctl": 219, "swapon": 224, "perf_event_open": 241,
-            "setns": 268, "process_vm_readv": 270, "process_vm_writev": 271,
-            "finit_module": 273, "bpf": 280, "userfaultfd": 282,
-            "io_uring_setup": 425, "open_tree": 428, "move_mount": 429,
-            "fsopen": 430, "fsmount": 432, "mount_setattr": 442,
+            "reboot": 142, "msgget": 186, "semget": 190, "shmget": 194,
+            "add_key": 217, "request_key": 218, "keyctl": 219, "swapon": 224,
+            "perf_event_open": 241, "setns": 268,
+            "process_vm_readv": 270, "process_vm_writev": 271,
+            "finit_module": 273, "memfd_create": 279, "bpf": 280,
+            "userfaultfd": 282, "io_uring_setup": 425, "open_tree": 428,
+            "move_mount": 429, "fsopen": 430, "fsmount": 432,
+            "mount_setattr": 442, "memfd_secret": 447,
         },
     ),
 }  # fmt: skip

@@ -18,6 +18,7 @@ from autograder.sandbox import Box, Gone, Late
 GRACE_S = 3.0  # between the interrupt inside and the kill from outside
 MAX_STALE = 100  # replies to earlier requests that are dropped
 MAX_REPORT = 1 << 18  # bytes of what a cell reports: error and printed text
+MAX_PRINTED = 200_000  # characters that all cells of a notebook print
 
 
 @dataclass(frozen=True)
@@ -277,13 +278,16 @@ def run_cells(cells, seed, checker, limits=Limits()):
     """Run a notebook's code cells in order; return one Outcome each."""
     checker.begin(cells)
     student = Student(Clock(limits), checker.students, checker.extras)
+    outcomes, room = [], MAX_PRINTED
     try:
-        return [
-            run_one(cell, seed + place, student, checker)
-            for place, cell in enumerate(cells)
-        ]
+        for place, cell in enumerate(cells):
+            outcome = run_one(cell, seed + place, student, checker)
+            outcome.printed = outcome.printed[:room]
+            room -= len(outcome.printed)
+            outcomes.append(outcome)
     finally:
         student.drop()
+    return outcomes
 
 
 def run_one(cell, seed, student, checker):

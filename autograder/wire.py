@@ -183,6 +183,10 @@ def encode_tensor(torch, value):
 # --- decode -----------------------------------------------------------------
 
 
+# torch says RuntimeError of a shape that has no size
+UNFIT = (TypeError, ValueError, KeyError, OverflowError, RuntimeError)
+
+
 def decode(node, budget, depth):
     """Return the value of one JSON node."""
     budget.spend(depth)
@@ -196,7 +200,7 @@ def decode(node, budget, depth):
         return DECODERS[node[0]](node[1:], budget, depth + 1)
     except WireError:
         raise
-    except (TypeError, ValueError, KeyError, OverflowError) as error:
+    except UNFIT as error:
         name = type(error).__name__
         raise WireError(f"malformed {node[0]} ({name})") from None
 

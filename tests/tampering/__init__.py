@@ -1,0 +1,1 @@
+"""Submissions that try to gain points or do damage: see corpus.py."""
