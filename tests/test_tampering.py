@@ -328,8 +328,8 @@ def test_text_never_becomes_code_in_the_checker(name, session):
 @pytest.mark.parametrize(
     ("name", "file", "guard", "gone"),
     [
-        ("text for simplify", "checker.py", "    guard_sympy()\n", ""),
-        ("text for lambdify", "checker.py", "    guard_sympy()\n", ""),
+        ("text for simplify", "checker.py", "=guard_sympy", "=int"),
+        ("text for lambdify", "checker.py", "=guard_sympy", "=int"),
         (
             "symbol for lambdify", "wire_sympy.py",
             "if not NAME.fullmatch(text):", "if False:",

@@ -92,6 +92,7 @@ GUARDS = {
     "limit of a file": [],
     "small folders": [],
     "limit of descriptors": [],
+    "limit of files": [],
     "deadline of a cell": [],
     "kill from outside": [],
     "answers replayed": [],
