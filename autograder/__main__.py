@@ -3,10 +3,14 @@
 Each command is one module with `add_arguments(parser)` and `run(args)`,
 which returns the exit code: 0 done, 1 done but something failed and is
 named, 2 nothing done, for the reason printed (bad request, bad setup).
+Standard output holds the answer alone; all else goes to standard error.
 """
 
 import argparse
+import contextlib
 import importlib
+import io
+import os
 import sys
 
 from autograder import Refusal
@@ -28,6 +32,10 @@ COMMANDS = {
     "student-edition": ("student_edition", "a folder without answers"),
     "where": ("where", "where site, notebooks and grades are"),
 }
+CODES = (
+    "exit codes: 0 done; 1 something failed and is named; 2 nothing was "
+    "done, for the reason printed; 130 interrupted, a rerun continues"
+)
 
 
 def build_parser(command):
@@ -35,17 +43,19 @@ def build_parser(command):
     parser = argparse.ArgumentParser(
         prog="python -m autograder",
         description="Release, collect and grade the course's exercises.",
-        epilog="exit codes: 0 done, 1 something failed and is named, "
-        "2 nothing was done, for the reason printed",
+        epilog=CODES,
     )
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", required=True
     )
     for name, (module, text) in COMMANDS.items():
-        sub = commands.add_parser(name, help=text, description=text)
+        sub = commands.add_parser(
+            name, help=text, description=text, epilog=CODES
+        )
         if name == command:
             loaded = importlib.import_module(f"autograder.{module}")
             loaded.add_arguments(sub)
+            sub.add_argument("--json", action="store_true", help="print JSON")
             sub.set_defaults(run=loaded.run)
     return parser
 
@@ -54,14 +64,28 @@ def main(argv=None):
     """Run one command; return the exit code."""
     argv = sys.argv[1:] if argv is None else argv
     args = build_parser(next(iter(argv), None)).parse_args(argv)
+    said = io.StringIO()
     try:
-        return args.run(args)
+        try:
+            with contextlib.redirect_stdout(said):
+                return args.run(args)
+        finally:
+            write(said.getvalue())
     except Refusal as refusal:
         print(f"autograder: {refusal}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("autograder: interrupted; a rerun continues", file=sys.stderr)
         return 130
+
+
+def write(text):
+    """Print the answer; a reader who left early, as `head` does, is fine."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import sqlalchemy
 
 from autograder import Refusal
-from autograder.policy import FILE, known, load, table
+from autograder.classfile import FILE, known, load, table
 
 FORM = "postgresql+psycopg2://user:password@host/database"
 

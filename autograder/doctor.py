@@ -37,7 +37,6 @@ def add_arguments(parser):
     parser.add_argument(
         "--sandbox", action="store_true", help="test the sandbox itself"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
     add_course_arguments(parser)
 
 

@@ -15,8 +15,8 @@ def add_arguments(parser):
 
 def run(args):
     """Write the CSV files, with the scores that the gradebook has now."""
-    for path in write_csv(course.course_from(args)):
-        print(path)
+    paths = [str(path) for path in write_csv(course.course_from(args))]
+    print(json.dumps(paths, indent=1) if args.json else "\n".join(paths))
     return 0
 
 

@@ -6,6 +6,7 @@ student, no script; whatever a student wrote is escaped.
 """
 
 import html
+import json
 import re
 from string import Template
 
@@ -64,12 +65,15 @@ def add_arguments(parser):
 def run(args):
     """Write every page anew, with the scores and comments given by hand."""
     from autograder.export import read_results
+    from autograder.pool import bar
 
     place = course.course_from(args)
     results = read_results(place)
-    for result in results:
+    for result in bar(results, len(results)):
         write(place, result)
-    print(f"{len(results)} pages in {place.feedback}")
+    facts = {"pages": len(results), "folder": str(place.feedback)}
+    text = "{pages} pages in {folder}".format(**facts)
+    print(json.dumps(facts, indent=1) if args.json else text)
     return 0
 
 

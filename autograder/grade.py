@@ -6,20 +6,32 @@ rerun grades exactly what is missing.
 """
 
 import json
-import os
 from collections import Counter
+from dataclasses import replace
 
 from autograder import (
+    Refusal,
     course,
     gradebook,
     groups,
+    pace,
     policy,
     pool,
     sandbox,
     selftest,
+    settings,
 )
-from autograder.jobs import FAILED, GRADED, REPAIRED, find_jobs, finished
-from autograder.split import Limits
+from autograder.jobs import (
+    FAILED,
+    GRADED,
+    REPAIRED,
+    find_jobs,
+    finished,
+    key_of,
+    why,
+)
+
+NAMES = ("student", "assignment", "notebook")
 
 
 def add_arguments(parser):
@@ -30,18 +42,24 @@ def add_arguments(parser):
     )
     parser.add_argument("--student", action="append", help="only this one")
     parser.add_argument(
-        "-j", "--jobs", type=int, default=os.cpu_count(), help="processes"
+        "-j", "--jobs", type=int, help="processes (course.toml, or the cores)"
     )
     parser.add_argument(
         "--force", action="store_true", help="grade again what is graded"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--seed", type=int, help="of the checks' inputs")
-    parser.add_argument("--cell-seconds", type=float, default=Limits.cell_s)
-    parser.add_argument("--test-seconds", type=float, default=Limits.test_s)
     parser.add_argument(
-        "--notebook-seconds", type=float, default=Limits.notebook_s
+        "--dry-run",
+        action="store_true",
+        help="say what would be graded and how long it may take",
     )
+    parser.add_argument("--seed", type=int, help="of the checks' inputs")
+    for name in settings.SECONDS:
+        parser.add_argument(
+            f"--{name}-seconds",
+            type=float,
+            help="limit of time (course.toml, or "
+            f"{getattr(settings.Limits, settings.SECONDS[name]):g})",
+        )
     parser.add_argument(
         "--unsafe-no-sandbox",
         action="store_true",
@@ -52,16 +70,18 @@ def add_arguments(parser):
 def run(args):
     """Grade what is missing; print a table; 1 if any notebook failed."""
     place = course.course_from(args)
-    rules = policy.read(place)
+    rules, chosen = policy.read(place), settings_from(place, args)
     sandbox.require(args.unsafe_no_sandbox)
+    if args.dry_run:
+        return tell(place, args, chosen.processes)
     results = grade(
         place,
         assignments=args.assignments,
         students=args.student,
-        jobs=args.jobs,
+        jobs=chosen.processes,
         force=args.force,
         seed=args.seed,
-        limits=limits_from(args),
+        limits=chosen.limits,
         unsafe=args.unsafe_no_sandbox,
     )
     from autograder import export, report
@@ -79,9 +99,57 @@ def run(args):
     return int(any(result["status"] == FAILED for result in results))
 
 
-def limits_from(args):
-    """Return the time limits that the options set."""
-    return Limits(args.cell_seconds, args.test_seconds, args.notebook_seconds)
+def settings_from(place, args):
+    """Return the class's settings, changed by the options that were given."""
+    chosen = settings.read(place)
+    given = {
+        field: seconds
+        for name, field in settings.SECONDS.items()
+        if (seconds := getattr(args, f"{name}_seconds")) is not None
+    }
+    jobs = chosen.processes if args.jobs is None else args.jobs
+    if jobs < 1 or not all(seconds > 0 for seconds in given.values()):
+        raise Refusal("processes and seconds must be more than 0")
+    return replace(
+        chosen, processes=jobs, limits=replace(chosen.limits, **given)
+    )
+
+
+def tell(place, args, processes):
+    """Print what a run would grade, why, and for how long; do nothing."""
+    found = find_jobs(place, args.assignments, args.student)
+    reasons = {
+        key_of(job, notebook): why(place, job, notebook, args.force)
+        for job in found
+        for notebook in job.notebooks
+    }
+    todo = [names for names, reason in reasons.items() if reason]
+    facts = {
+        "dry_run": True,
+        "todo": [
+            {**dict(zip(NAMES, names, strict=True)), "why": reasons[names]}
+            for names in todo
+        ],
+        "graded_already": len(reasons) - len(todo),
+        "processes": processes,
+        "seconds": pace.estimate(place, todo, processes),
+    }
+    print(json.dumps(facts, indent=1) if args.json else told(facts))
+    return 0
+
+
+def told(facts):
+    """Return what `tell` found as lines of text."""
+    lines = [
+        f"{'/'.join(part[name] for name in NAMES)}: {part['why']}"
+        for part in facts["todo"]
+    ]
+    lines.append(
+        f"{len(lines)} to grade, {facts['graded_already']} graded already; "
+        f"{facts['processes']} processes; estimated time "
+        f"{pace.duration(facts['seconds'])}. Nothing was done."
+    )
+    return "\n".join(lines)
 
 
 def grade(place, assignments=(), students=None, jobs=1, force=False, **how):

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import re
+import tempfile
 from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -55,23 +56,28 @@ class Attempt:
 
 
 class Intake:
-    """One collection into one classroom."""
+    """One collection into one classroom.
+
+    All that is written goes to `into`: a dry run's is thrown away.
+    """
 
     def __init__(
         self,
         classroom: Path,
         known: list[Released],
         roster: Roster | None = None,
+        into: Path | None = None,
     ):
         self.submitted = classroom / "submitted"
-        self.attempts = classroom / "attempts"
+        self.into = into or classroom
+        self.attempts = self.into / "attempts"
         self.known = known
         self.roster = roster
         self.ours = frozenset(
             w for r in known for w in (r.assignment, r.level)
         )
         # no student's id begins with a bar
-        self.students = Students(self.attempts / "_students.json")
+        self.students = Students(classroom / "attempts" / "_students.json")
 
     def collect(self, paths: list[Path]) -> list[Entry]:
         """Take what can be taken; return one entry a file found."""
@@ -87,7 +93,7 @@ class Intake:
                 attempts.setdefault(place, []).append(attempt)
         for tries in attempts.values():
             self._place(sorted(tries, key=lambda a: a.order))
-        self.students.write()
+        self.students.write(self.attempts / self.students.path.name)
         return entries
 
     def _read(self, found: Found, entry: Entry) -> Attempt | None:
@@ -184,7 +190,8 @@ class Intake:
                 _note(entry, "older than, or not as good as, the last one")
                 return
             _note(entry, "replaces an earlier collection")
-        _write(target, data, _mtime(latest.path))
+        out = self.into / "submitted" / target.relative_to(self.submitted)
+        _write(out, data, _mtime(latest.path))
         entry.fate = "taken"
 
 
@@ -215,11 +222,11 @@ class Students:
             owner[platform] = name.number
         return who
 
-    def write(self) -> None:
+    def write(self, path: Path | None = None) -> None:
         """Keep the names for the next run, and for the platforms' CSV."""
         if self.known:
             text = json.dumps(self.known, indent=1, sort_keys=True)
-            _write(self.path, text.encode("utf-8"), None)
+            _write(path or self.path, text.encode("utf-8"), None)
 
 
 def _clues(name: Name, names: tuple[str, ...]) -> list[str]:
@@ -306,7 +313,11 @@ def add_arguments(parser) -> None:
         help="CSV with a header; the first column is the student's id, "
         "any other (name, email, number) leads to it",
     )
-    parser.add_argument("--json", action="store_true", help="report as JSON")
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="say what would be taken; write nothing into the classroom",
+    )
     add_course_arguments(parser)
 
 
@@ -322,9 +333,12 @@ def run(args) -> int:
     for path in args.paths:
         if not path.exists():
             raise Refusal(f"{path}: no such file or folder")
-    intake = Intake(course.classroom, known, read_roster(args.roster))
-    entries = intake.collect(args.paths)
-    show(entries, course.submitted, args.json)
+    roster = read_roster(args.roster)
+    with tempfile.TemporaryDirectory() as scratch:
+        into = Path(scratch) if args.dry_run else None
+        intake = Intake(course.classroom, known, roster, into)
+        entries = intake.collect(args.paths)
+    show(entries, course.submitted, args)
     return exit_code(entries)
 
 
@@ -346,10 +360,12 @@ def exit_code(entries: list[Entry]) -> int:
     return int(any(".ipynb" in e.file or ".zip" in e.file for e in missed))
 
 
-def show(entries: list[Entry], submitted: Path, as_json: bool) -> None:
+def show(entries: list[Entry], submitted: Path, args) -> None:
     """Print one line a file, and the sum."""
-    if as_json:
-        print(json.dumps([asdict(e) for e in entries], indent=1))
+    if args.json:
+        files = [asdict(e) for e in entries]
+        facts = {"dry_run": args.dry_run, "submitted": str(submitted)}
+        print(json.dumps({**facts, "files": files}, indent=1))
         return
     for e in entries:
         place = "/".join(filter(None, (e.student, e.assignment, e.level)))
@@ -358,8 +374,10 @@ def show(entries: list[Entry], submitted: Path, as_json: bool) -> None:
         print(f"{e.fate:7} {_printable(e.file + arrow + note)}")
     count = Counter(e.fate for e in entries)
     students = {e.student for e in entries if e.fate == "taken"}
+    end = f"They lie in {submitted}"
     print(
         f"{len(entries)} files: {count['taken']} taken, of "
         f"{len(students)} students; {count['kept']} kept aside; "
-        f"{count['refused']} refused. They lie in {submitted}"
+        f"{count['refused']} refused. "
+        f"{'Nothing was written.' if args.dry_run else end}"
     )

@@ -104,6 +104,17 @@ def stored(place, job, notebook):
     return result if fresh else None
 
 
+def why(place, job, notebook, force=False):
+    """Return why a notebook is to be graded; empty if it is not."""
+    path = place.result_file(job.student, job.assignment, notebook)
+    result = stored(place, job, notebook)
+    if result is None:
+        return "changed since it was graded" if path.exists() else "new"
+    if result["status"] == FAILED:
+        return f"failed: {result['reason']}"
+    return "graded, but --force" if force else ""
+
+
 def finished(place, job, notebook):
     """Return the stored result if nothing is left to do, else None."""
     result = stored(place, job, notebook)

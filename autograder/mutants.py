@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from autograder import Refusal, sandbox
+from autograder.pool import bar
 from autograder.preprocessors import grade_id, split_cells
 from autograder.rebuild import Piece, rebuild, released
 from autograder.release import SOLUTIONS, assignments
@@ -126,7 +127,6 @@ def add_arguments(parser):
     parser.add_argument(
         "--messages", action="store_true", help="print what students read"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args):
@@ -153,7 +153,7 @@ def matrix(names, jobs=2):
         raise Refusal(f"there are no answers for {', '.join(names)}")
     context = multiprocessing.get_context("fork")
     with context.Pool(jobs, start_worker) as pool:
-        found = pool.starmap(grade, work, chunksize=1)
+        found = list(bar(pool.imap(grade_pair, work), len(work)))
     return sorted(
         (row for rows in found for row in rows),
         key=lambda row: (row.notebook, row.exercise),
@@ -170,6 +170,11 @@ def start_worker():
     """Give this process a checker of its own, warm for all its work."""
     global checker
     checker = Checker()
+
+
+def grade_pair(pair):
+    """Call `grade` with the two parts of a pair."""
+    return grade(*pair)
 
 
 def grade(path, answers):

@@ -1,25 +1,21 @@
-"""`course.toml` in the classroom: due dates, and what late work costs.
+"""Due dates, and what late work costs, as `course.toml` says.
 
 The raw score stays in the gradebook. The mark is computed from it where
 marks are shown or exported, so a changed policy needs no regrading.
 """
 
 import math
-import tomllib
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 from autograder import Refusal
+from autograder.classfile import FILE, known, load, number, table
 
-FILE = "course.toml"
 DAY = 86_400  # seconds
-TABLES = ("due", "gradebook", "late", "time_zone")
-LATE = {  # key: default, largest
-    "grace_minutes": (0, math.inf),
-    "percent_a_day": (0, 100),
-    "most_percent": (100, 100),
-}
+LATE = {  # key: the largest number that it may be
+    "grace_minutes": math.inf, "percent_a_day": 100, "most_percent": 100,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -43,39 +39,11 @@ def read(place):
     zone = zone_of(path, facts.get("time_zone", "UTC"))
     return Policy(
         {name: moment(path, name, due[name], zone) for name in due},
-        **{key: number(path, key, late) for key in LATE},
+        **{
+            key: number(path, f"late.{key}", late[key], 0, LATE[key])
+            for key in late
+        },
     )
-
-
-def load(place):
-    """Return the file's content as a dict, empty if there is no file."""
-    path = place.classroom / FILE
-    try:
-        facts = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise Refusal(f"{path} cannot be read: {error}") from None
-    known(path, "key ", facts, TABLES)
-    return facts
-
-
-def known(path, kind, given, names):
-    """Raise a Refusal for a name that is not among the known ones."""
-    for name in given:
-        if name not in names:
-            raise Refusal(
-                f"{path}: there is no {kind}{name}; there is "
-                f"{', '.join(sorted(names)) or 'none'}"
-            )
-
-
-def table(path, facts, name):
-    """Return a table of the file, empty if it is not there."""
-    found = facts.get(name, {})
-    if not isinstance(found, dict):
-        raise Refusal(f"{path}: {name} must be a table, as in [{name}]")
-    return found
 
 
 def zone_of(path, name):
@@ -100,19 +68,6 @@ def moment(path, name, value, zone):
     if value.tzinfo is None:
         value = value.replace(tzinfo=zone)
     return value.timestamp()
-
-
-def number(path, key, late):
-    """Return a number of the table [late], or its default."""
-    default, largest = LATE[key]
-    value = late.get(key, default)
-    real = isinstance(value, int | float) and not isinstance(value, bool)
-    if not real or not 0 <= value <= largest:
-        most = "" if largest == math.inf else f" to {largest}"
-        raise Refusal(
-            f"{path}: late.{key} is {value!r}; it needs a number from 0{most}"
-        )
-    return value
 
 
 def days_late(place, rules, result):

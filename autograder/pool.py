@@ -1,5 +1,6 @@
 """Many notebooks, several processes, a progress bar."""
 
+import contextlib
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -39,11 +40,14 @@ def run_pool(place, todo, jobs, how):
         (place, how),
     ) as pool:
         futures = [pool.submit(grade_one, task) for task in todo]
-        for future in bar(as_completed(futures), len(futures)):
-            try:
-                results.append(future.result())
-            except BrokenProcessPool:
-                continue
+        try:
+            for future in bar(as_completed(futures), len(futures)):
+                with contextlib.suppress(BrokenProcessPool):
+                    results.append(future.result())
+        except KeyboardInterrupt:  # leaving the pool waits for all its work
+            for worker in multiprocessing.active_children():
+                worker.kill()
+            raise
     return results
 
 

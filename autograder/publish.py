@@ -5,6 +5,7 @@ also when the source has changed since.
 """
 
 import datetime
+import json
 
 from autograder import Refusal, published
 from autograder.release import SOLUTIONS, assignments, release
@@ -33,6 +34,9 @@ def run(args):
     """Publish an assignment; say which versions are new."""
     new = publish(SOLUTIONS / args.assignment, args.corrects)
     release(args.assignment)
+    if args.json:
+        print(json.dumps({"published": new}))
+        return 0
     for notebook, version in new.items():
         print(f"published {args.assignment}/{notebook}, release {version}")
     if not new:

@@ -5,6 +5,7 @@ the masters of earlier releases are built beside. Nothing here touches a
 gradebook, and the same source always gives the same bytes.
 """
 
+import json
 import shutil
 
 import nbformat
@@ -26,9 +27,12 @@ def add_arguments(parser):
 
 def run(args):
     """Release what was asked for; say what was written."""
-    for assignment in args.assignments or assignments():
-        for path in release(assignment):
-            print(f"released {path.relative_to(ROOT)}")
+    names = args.assignments or assignments()
+    paths = [p.relative_to(ROOT) for name in names for p in release(name)]
+    if args.json:
+        print(json.dumps([str(path) for path in paths], indent=1))
+    else:
+        print("\n".join(f"released {path}" for path in paths))
     return 0
 
 

@@ -25,7 +25,6 @@ def add_arguments(parser):
     parser.add_argument(
         "--yes", action="store_true", help="remove; without it, only list"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args):

@@ -17,9 +17,7 @@ def add_arguments(parser):
     parser.add_argument(
         "assignments", nargs="*", metavar="ASSIGNMENT", help="default: all"
     )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print JSON")
-    form.add_argument(
+    parser.add_argument(
         "--html", action="store_true", help="write grades/report.html"
     )
 
@@ -28,10 +26,11 @@ def run(args):
     """Print how the class did, or write the page of it."""
     place = course.course_from(args)
     found = notebooks(place, args.assignments)
-    if args.html:
-        print(write(place, found))
-    elif args.json:
+    page = write(place, found) if args.html else None
+    if args.json:
         print(json.dumps([figures(book) for book in found], indent=1))
+    elif page:
+        print(page)
     else:
         print("\n\n".join(map(text, found)))
     return 0

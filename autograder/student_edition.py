@@ -4,6 +4,7 @@ It is made from tracked files, so it holds no history, no cache and
 nothing that lies about. It is searched for secrets before it counts.
 """
 
+import json
 import re
 import shutil
 import subprocess
@@ -50,7 +51,9 @@ def add_arguments(parser):
 def run(args):
     """Write the edition; say where it is."""
     files = write(args.folder.resolve())
-    print(f"student edition: {files} files in {args.folder}, no answers")
+    facts = {"files": files, "folder": str(args.folder)}
+    text = "student edition: {files} files in {folder}, no answers"
+    print(json.dumps(facts) if args.json else text.format(**facts))
     return 0
 
 

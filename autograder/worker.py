@@ -36,6 +36,7 @@ def start_worker(place, how, alone=False):
     """Set up this process: its own checker, nbgrader kept quiet."""
     if not alone:
         die_with_parent()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     session = preprocessors.session
     session.course = place
     session.limits = how.get("limits") or Limits()

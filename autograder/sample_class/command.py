@@ -4,6 +4,7 @@ Prints what each student must get beside what was given, and exits with 1
 at any difference. Everything happens in a scratch classroom.
 """
 
+import json
 import os
 import shutil
 import time
@@ -38,14 +39,30 @@ def run(args):
     shutil.rmtree(scratch, ignore_errors=True)
     began = time.monotonic()
     rows = grade_sample(scratch, args.jobs, only=args.only)
-    print(table(rows))
     wrong = sum(bool(row["faults"]) for row in rows)
+    if args.json:
+        print(json.dumps([facts(row) for row in rows], indent=1))
+        return int(bool(wrong))
+    print(table(rows))
     print(
         f"{len(rows)} students, {wrong} not as expected, "
         f"{time.monotonic() - began:.0f} s; the class lies in {scratch}"
     )
     print(f"how it did: {scratch / 'class' / 'grades' / 'report.html'}")
     return int(bool(wrong))
+
+
+def facts(row):
+    """Return one student's row as plain data."""
+    student = row["student"]
+    return {
+        "student": student.key,
+        "story": student.story,
+        "status": row["status"],
+        "expected": row["expected"],
+        "given": row["given"],
+        "faults": row["faults"],
+    }
 
 
 def grade_sample(
