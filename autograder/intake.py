@@ -30,7 +30,6 @@ from autograder.identity import (
 from autograder.naming import SHAPES, Name, Roster, key, read_name, safe_id
 
 CLOCK_SLACK = 2.0  # seconds; zip archives keep even seconds only
-NOT_OURS = ("__macosx", ".ds_store", "thumbs.db", "desktop.ini")
 
 
 @dataclass
@@ -67,12 +66,14 @@ class Intake:
         known: list[Released],
         roster: Roster | None = None,
         into: Path | None = None,
+        teams: dict[str, str] | None = None,
     ):
         self.submitted = classroom / "submitted"
         self.into = into or classroom
         self.attempts = self.into / "attempts"
         self.known = known
         self.roster = roster
+        self.teams = teams or {}  # group -> the member it is kept under
         self.ours = frozenset(
             w for r in known for w in (r.assignment, r.level)
         )
@@ -85,7 +86,7 @@ class Intake:
         for found in (f for path in paths for f in walk(path)):
             entry = Entry(found.where, "refused", found.reason)
             entries.append(entry)
-            if found.data is None or _is_litter(found, entry):
+            if found.data is None:
                 continue
             attempt = self._read(found, entry)
             if attempt is not None:
@@ -99,7 +100,7 @@ class Intake:
     def _read(self, found: Found, entry: Entry) -> Attempt | None:
         """Find notebook and student; fill in the entry."""
         name = read_name(found.names, self.ours)
-        notes, readable = [], True
+        notes, readable = [found.note] if found.note else [], True
         try:
             where = identify(parse(found.data), self.known)
             if where is None:
@@ -113,6 +114,7 @@ class Intake:
         student = self._student(name, found, where[0], entry)
         if student is None:
             return None
+        notes += [entry.note] if entry.note else []
         entry.student, (entry.assignment, entry.level) = student, where
         entry.note = "; ".join(notes + _odd_name(name, where, self.ours))
         date = name.date or found.date
@@ -153,12 +155,21 @@ class Intake:
                     f"{name.student or 'its name'} is not in the roster"
                 )
             return known
+        if name.shape == "gradescope":
+            entry.note = (
+                "Gradescope's folders hold no names: pass a --roster with a "
+                f"column that holds submission_{name.number}"
+            )
+            return None
         if not name.student or not safe_id(name.student):
             entry.note = (
                 "no student's name in the names around it: put it into a "
                 "folder named after the student, or pass --roster"
             )
             return None
+        if member := self.teams.get(safe_id(name.student)):
+            entry.note = f"of the group {name.student}"
+            return member
         return self.students.id_for(name, assignment)
 
     def _keep(self, entry: Entry, data: bytes, date: float) -> Path:
@@ -238,21 +249,9 @@ def _clues(name: Name, names: tuple[str, ...]) -> list[str]:
     clues = []
     for each in names:
         if name.shape in SHAPES and SHAPES[name.shape].fullmatch(each):
-            return [*clues, name.student or "", name.number]
+            return [*clues, each, name.student or "", name.number]
         clues.append(re.sub(r"(?i)\.zip$", "", each))
     return [*clues, name.student or ""]
-
-
-def _is_litter(found: Found, entry: Entry) -> bool:
-    """Say whether a file is no submission by its name alone."""
-    last = found.names[-1].lower()
-    if any(n.lower() in NOT_OURS for n in found.names) or last[:2] == "._":
-        entry.note = "the operating system's, not a submission"
-    elif last.endswith((".7z", ".rar", ".tar", ".tgz", ".gz", ".xz")):
-        entry.note = "an archive of another kind: unpack it, or use .zip"
-    elif not (".ipynb" in last or last.endswith(".json")):
-        entry.note = "not a notebook"
-    return bool(entry.note)
 
 
 def _odd_name(name: Name, where: tuple, ours: frozenset[str]) -> list[str]:
@@ -334,12 +333,23 @@ def run(args) -> int:
         if not path.exists():
             raise Refusal(f"{path}: no such file or folder")
     roster = read_roster(args.roster)
+    teams = read_teams(course)
     with tempfile.TemporaryDirectory() as scratch:
         into = Path(scratch) if args.dry_run else None
-        intake = Intake(course.classroom, known, roster, into)
+        intake = Intake(course.classroom, known, roster, into, teams)
         entries = intake.collect(args.paths)
     show(entries, course.submitted, args)
     return exit_code(entries)
+
+
+def read_teams(course) -> dict[str, str]:
+    """Return {group, as a folder may be named: its first member}."""
+    if not (course.classroom / "groups.csv").exists():
+        return {}
+    from autograder import groups  # nbgrader takes 2 s to import
+
+    teams = set(groups.read(course).values())
+    return {safe_id(team.name): team.members[0] for team in teams}
 
 
 def read_roster(path: Path | None) -> Roster | None:

@@ -30,8 +30,19 @@ SHAPES = {
         r"(?P<name>[^_]+?)(?:_LATE)?_(?P<number>\d+)_\d+_(?P<file>.+)",
         re.IGNORECASE,
     ),
+    "gradescope": re.compile(r"submission_(?P<number>\d+)"),
     "classroom": re.compile(r"(?P<name>[^-]+?) - (?P<file>.+\.ipynb)"),
 }
+# The operating system's, Jupyter's and git's own files, by their folders.
+LITTER = {
+    "__macosx": "the operating system's, not a submission",
+    ".ds_store": "the operating system's, not a submission",
+    "thumbs.db": "the operating system's, not a submission",
+    "desktop.ini": "the operating system's, not a submission",
+    ".ipynb_checkpoints": "Jupyter's own copy, not what was handed in",
+    ".git": "git's own, not a submission",
+}
+ARCHIVES = (".7z", ".rar", ".tar", ".tgz", ".gz", ".xz", ".bz2", ".zst")
 COPY = re.compile(
     r"^(?:(?:cop(?:y|ie|ia)|cópia|kopi[ea]?) (?:of|von|van|d[ei]|a[vf]) )+",
     re.IGNORECASE,
@@ -41,7 +52,12 @@ NOBODY = frozenset(
     "submitted submissions submission download downloads desktop documents "
     "document tmp temp files file home users root assignment assignments "
     "homework notebook notebooks solutions attempts archive archives inbox "
-    "data upload uploads final copy of the my new untitled class".split()
+    "data upload uploads final copy of the my new untitled class drive "
+    "export".split()
+)
+DEVICES = frozenset(  # no names of folders on Windows
+    "con prn aux nul".split()
+    + [f"{port}{i}" for port in ("com", "lpt") for i in range(10)]
 )
 
 
@@ -82,6 +98,23 @@ class Roster:
         return next((who for who in found if who), None)
 
 
+def no_submission(names: tuple[str, ...]) -> str:
+    """Say why a file is no submission by its name alone; empty if it may."""
+    last = names[-1].lower()
+    for name in names:
+        if name.lower() in LITTER:
+            return LITTER[name.lower()]
+    if last[:2] == "._":
+        return LITTER["__macosx"]
+    if last.endswith(ARCHIVES):
+        return "an archive of another kind: unpack it, or use .zip"
+    if re.search(r"\.z\d\d$|\.zip\.\d{3}$", last):
+        return "a part of a split archive: join the parts, or use one .zip"
+    if ".ipynb" in last or last.endswith((".json", ".zip")):
+        return ""
+    return "not a notebook"
+
+
 def read_name(names: tuple[str, ...], ours: frozenset[str]) -> Name:
     """Find the student in `names`; `ours` are the course's own words."""
     for name in names:
@@ -95,7 +128,10 @@ def read_name(names: tuple[str, ...], ours: frozenset[str]) -> Name:
     for name in reversed(names[:-1]):
         stem = re.sub(r"\.zip$", "", name, flags=re.IGNORECASE)
         stem = own_name(stem)[0]
+        if not _words(stem):  # not one letter; further out is not the student
+            return Name(None, "folder", own, attempt=attempt)
         if not _is_ours(stem, ours):
+            stem = _without_assignment(stem, ours)
             return Name(stem, "folder", own, attempt=attempt)
     rest = [w for w in _words(Path(own).stem) if w not in ours | NOBODY]
     rest = [word for word in rest if not word.isdigit()]
@@ -119,6 +155,8 @@ def safe_id(name: str) -> str:
     if not plain.isascii():  # other scripts keep their marks
         plain = unicodedata.normalize("NFC", name)
     name = re.sub(r"[^\w.]+", "-", plain.casefold()).strip("-._")[:80]
+    if name.partition(".")[0] in DEVICES:
+        name = f"student-{name}"
     return name.encode()[:200].decode(errors="ignore")  # a file's name has 255
 
 
@@ -134,15 +172,21 @@ def _words(text: str) -> list[str]:
 
 def _is_ours(stem: str, ours: frozenset[str]) -> bool:
     """Say whether a folder's name holds nothing but the course's words."""
-    words = [w for w in _words(stem) if not w.isdigit()]
+    words = [w for w in _words(stem) if not re.fullmatch(r"\d+(t\d+z)?", w)]
     return all(word in ours | NOBODY for word in words)
+
+
+def _without_assignment(stem: str, ours: frozenset[str]) -> str:
+    """Strip "symbols-" from a folder of GitHub Classroom."""
+    slug = "|".join(map(re.escape, sorted(ours)))
+    return re.sub(rf"(?i)^(?:(?:{slug})[-_])+", "", stem) if slug else stem
 
 
 def _from_platform(shape: str, parts: dict, last: str) -> Name:
     file, attempt = own_name(parts.get("file") or last)
     date = parts.get("date")
     return Name(
-        student=parts["name"],
+        student=parts.get("name"),
         shape=shape,
         file=file,
         number=parts.get("number") or "",
