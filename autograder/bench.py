@@ -5,6 +5,7 @@ from the answers to `symbols`, one whose notebooks import torch, one whose
 cells are heavy, and one class size after another.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from autograder import Refusal, bench_classes, sandbox
@@ -53,20 +54,34 @@ def add_arguments(parser):
 def run(args):
     """Print the tables."""
     sandbox.require(False)
-    load = os.getloadavg()[0]
-    print(f"{os.cpu_count()} cores, load {load:.1f} at the start")
+    tables = sys.stderr if args.json else sys.stdout
     folder = Path(tempfile.mkdtemp(prefix="bench-"))
     try:
-        against_nbgrader(folder, args)
-        heavy(folder)
-        growth(folder, args.sizes)
+        with contextlib.redirect_stdout(tables):
+            facts = measure(folder, args)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    if args.json:
+        print(json.dumps(facts, indent=1))
     return 0
 
 
+def measure(folder, args):
+    """Print the tables; return their figures."""
+    load = os.getloadavg()[0]
+    print(f"{os.cpu_count()} cores, load {load:.1f} at the start")
+    return {
+        "cores": os.cpu_count(),
+        "load": load,
+        "classes": against_nbgrader(folder, args),
+        "heavy": heavy(folder),
+        "growth": growth(folder, args.sizes),
+    }
+
+
 def against_nbgrader(folder, args):
-    """Print students per minute of both, and the ratio."""
+    """Print students per minute of both, and the ratio; return them."""
+    found = {}
     print(f"\n{'class':10}{'nbgrader':>10}{'ours':>8}{'ratio':>7}"
           f"{'memory':>9}{'grader':>8}   students/min, MiB")
     classes = {
@@ -81,12 +96,14 @@ def against_nbgrader(folder, args):
         ours = graded(course)
         after = plain(course, name, peers[half:])
         theirs = (before + after) / len(peers)
+        found[name] = {"nbgrader_seconds": theirs, "ours": asdict(ours)}
         print(f"{name:10}{60 / theirs:10.0f}{60 / ours.each:8.0f}"
               f"{theirs / ours.each:7.1f}{ours.whole:9.0f}{ours.largest:8.0f}")
+    return found
 
 
 def heavy(folder, students=12):
-    """Print what grading adds to cells that take their own time."""
+    """Print what grading adds to cells that take time; return figures."""
     sources = bench_classes.heavy_class(SPIN_S)
     course, names = make(folder / "heavy", "heavy", sources, students)
     theirs = plain(course, "heavy", names[:3]) / 3
@@ -95,16 +112,20 @@ def heavy(folder, students=12):
     print(f"\ncells of {SPIN_S:g} s: nbgrader adds {theirs - SPIN_S:.2f} s a "
           f"submission, ours {ours.each * cores - SPIN_S:.2f} s a submission "
           f"and core, all of the command included")
+    return {"nbgrader_seconds": theirs, "ours": asdict(ours)}
 
 
 def growth(folder, sizes):
-    """Print the cost of a student as the class grows."""
+    """Print the cost of a student as the class grows; return figures."""
     print(f"\n{'students':>8}{'s each':>8}{'memory':>9}{'grader':>8}   MiB")
+    found = []
     for size in sizes:
         sources = bench_classes.torch_class()
         course, _ = make(folder / "growth", "torch", sources, size)
         ours = graded(course)
         print(f"{size:8}{ours.each:8.2f}{ours.whole:9.0f}{ours.largest:8.0f}")
+        found.append(asdict(ours))
+    return found
 
 
 def plain(course, assignment, students):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
+from nbconvert.preprocessors import Preprocessor
 from nbgrader.converters import Autograde
 from nbgrader.preprocessors import (
     LimitOutput,
@@ -63,6 +64,7 @@ def configure_autograde(config):
     # Nothing that lies beside a submitted notebook is copied or run.
     config.CourseDirectory.ignore = ["*"]
     config.HTMLExporter.filters = {"markdown2html": safe_markdown}
+    config.HTMLExporter.preprocessors = [ShowModelAnswer]
     return config
 
 
@@ -154,6 +156,40 @@ class PatientAutograde(Autograde):
 def release_of(notebook):
     """Return the release whose master a rebuilt notebook comes from."""
     return notebook.metadata.get("assembled", {}).get("version")
+
+
+class ShowModelAnswer(Preprocessor):
+    """Puts the course's answer below a student's in words, in formgrader.
+
+    It exists in that page alone: no file and no student's page has it.
+    """
+
+    def preprocess(self, nb, resources):
+        """Return the notebook as the page shows it."""
+        if "submission_id" not in resources:  # not a page of formgrader
+            return nb, resources
+        names = resources["assignment_id"], resources["notebook_id"]
+        version = nb.metadata.get("assembled", {}).get("version")
+        master = master_of(session.course, *names, version)
+        model = {
+            grade_id(cell): cell.source
+            for cell in master.cells
+            if cell.cell_type == "markdown" and is_solution(cell)
+        }
+        shown = []
+        for cell in nb.cells:
+            shown.append(cell)
+            if grade_id(cell) in model:
+                shown.append(model_cell(model[grade_id(cell)]))
+        nb.cells = shown
+        return nb, resources
+
+
+def model_cell(text):
+    """Return the cell that shows the course's own answer in words."""
+    quoted = "\n".join(f"> {line}" for line in text.splitlines())
+    head = "**The course's answer** (students never see it)"
+    return nbformat.v4.new_markdown_cell(f"{head}\n\n{quoted}")
 
 
 def execute(master, notebook, seed):

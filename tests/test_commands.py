@@ -15,6 +15,7 @@ import small_course
 from small_course import submission
 
 from autograder import (
+    bench,
     gradebook,
     mutants,
     pace,
@@ -80,8 +81,8 @@ def run(course, *words):
         "--scratch": course.classroom.parent / "scratch",
     }  # fmt: skip
     taken = {
-        "release": (), "publish": (), "mutants": (), "student-edition": (),
-        "sample": ("--scratch",),
+        "release": (), "publish": (), "mutants": (), "bench": (),
+        "student-edition": (), "sample": ("--scratch",),
     }.get(words[0], ("--classroom", "--source"))  # fmt: skip
     options = [part for key in taken for part in (key, str(places[key]))]
     return main([*words, *options])
@@ -100,6 +101,7 @@ ASKED = {
         "report": [],
         "feedback": [],
         "mutants": [],
+        "bench": [],
         "sample": [],
         "export": [],
         "remove": ["ann", "--yes"],
@@ -124,6 +126,7 @@ ASKED = {
         "report": ["poetry"],
         "feedback": [],
         "mutants": ["poetry"],
+        "bench": [],
         "sample": [],
         "export": [],
         "remove": ["ann"],
@@ -152,13 +155,15 @@ def prepared(course, monkeypatch, command, code):
         )
         monkeypatch.setattr(publish, "release", lambda name: [])
         monkeypatch.setattr(publish, "publish", lambda *args: {"x": "1"})
+        for name in ("against_nbgrader", "heavy", "growth"):
+            monkeypatch.setattr(bench, name, lambda *args: {})
         monkeypatch.setattr(student_edition, "write", lambda folder: 3)
         module = importlib.import_module("autograder.grade")
         monkeypatch.setattr(module, "grade", lambda *a, **k: [result])
         monkeypatch.setattr(
             sample_class, "grade_sample", lambda *a, **k: [given]
         )
-    elif command == "sample":
+    elif command in ("sample", "bench"):
         monkeypatch.setattr(sandbox, "installed", lambda: None)
     elif not ASKED[2][command]:
         (course.classroom / "course.toml").write_text("points = 3")
