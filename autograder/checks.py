@@ -332,7 +332,7 @@ def _evaluate(expression, point):
     value = _with_sample_functions(expression)
     if value.has(*WAITING):
         value = value.subs(point).doit()
-    value = value.xreplace(point).evalf(30)
+    value = value.evalf(30, subs=point)
     return value if value.is_number and value.is_finite else None
 
 
