@@ -18,10 +18,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from autograder.identity import MAX_FILE
 from autograder.naming import no_submission
 from autograder.outputs import without_outputs
 
-MAX_FILE = 20 * 2**20  # bytes of one file, a notebook's outputs left out
 MAX_READ = 128 * 2**20  # bytes of a notebook with its outputs
 SLIM = 2 * 2**20  # bytes; below, outputs are not worth leaving out
 MAX_ARCHIVE = 4 * 2**30  # bytes read out of one archive, nested ones too

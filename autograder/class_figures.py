@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nbgrader.utils import is_solution
 
-from autograder import Refusal, feedback, rebuild
+from autograder import Refusal, feedback, matching, rebuild
 from autograder.export import read_results
 from autograder.identity import Unreadable
 from autograder.jobs import FAILED, GRADED, REPAIRED
@@ -207,7 +207,7 @@ def add(counts, texts):
 def stubs_of(master):
     """Return {answer cell: its text as it was released}."""
     return {
-        grade_id(cell): rebuild.plain(stub)
+        grade_id(cell): matching.plain(stub)
         for cell, stub in zip(
             master.cells, rebuild.released(master), strict=True
         )
@@ -220,14 +220,14 @@ def untouched(place, stubs, result):
     names = result["student"], result["assignment"]
     path = place.autograded.joinpath(*names, f"{result['notebook']}.ipynb")
     try:
-        pieces = rebuild.pieces_of(rebuild.read_submission(path))
+        pieces = matching.pieces_of(rebuild.read_submission(path))
     except Unreadable:  # removed since, perhaps; then it counts as answered
         return set()
     return {
         piece.grade_id
         for piece in pieces
         if piece.grade_id in stubs
-        and rebuild.plain(piece.text) == stubs[piece.grade_id]
+        and matching.plain(piece.text) == stubs[piece.grade_id]
     }
 
 

@@ -6,29 +6,14 @@ there is an answer, whether it compiles, and what had to be mended. With
 """
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 
-from nbgrader.utils import is_solution
-
-from autograder import Refusal, identity, rebuild
+from autograder import Refusal, identity
 from autograder.course import add_course_arguments, course_from
-from autograder.preprocessors import grade_id
-from autograder.releases import pair_of
-
-OPEN, WORDS, CODE = "as it was given", "{} words", "{} lines of code"
-
-
-@dataclass
-class Finding:
-    """What one file holds."""
-
-    file: str
-    notebook: str = ""  # "symbols/beginner"
-    problem: str = ""  # why it cannot be graded
-    answers: dict[str, str] = field(default_factory=dict)
-    extra_cells: int = 0
-    repairs: list[str] = field(default_factory=list)
+from autograder.findings import Finding, find, text
+from autograder.rebuild import place_of, spots_of
+from autograder.releases import master_of
 
 
 def add_arguments(parser):
@@ -62,71 +47,22 @@ def run(args):
 
 def examine(path, course):
     """Return what grading would find in the file at `path`."""
-    finding = Finding(str(path))
     try:
-        document = rebuild.read_submission(path)
+        data = identity.bytes_of(path)
     except identity.Unreadable as problem:
-        finding.problem = str(problem)
-        return finding
+        return Finding(str(path), problem=str(problem))
+    return examine_bytes(str(path), data, course)
+
+
+def examine_bytes(file, data, course):
+    """Return what grading would find in these bytes."""
     known = identity.released_notebooks(course.released)
-    place = identity.identify(document, known)
-    if place not in [(r.assignment, r.level) for r in known]:
-        finding.problem = "it is none of the notebooks that were released"
-        return finding
-    finding.notebook = "/".join(place)
-    pieces, version = rebuild.pieces_of(document), rebuild.version_of(document)
-    own, grading = pair_of(course, *place, version)
-    rebuilt = rebuild.rebuild_release(own, grading, pieces, version)
-    finding.repairs = rebuilt.repairs
-    stubs = [rebuild.plain(stub) for stub in rebuild.released(grading)]
-    for cell in rebuilt.notebook.cells:
-        if is_solution(cell):
-            finding.answers[grade_id(cell)] = state(cell, stubs)
-        elif cell.cell_type == "code" and grade_id(cell) is None:
-            known_text = rebuild.plain(cell.source) in stubs
-            finding.extra_cells += not known_text
-    return finding
 
+    def release_of(assignment, notebook, version):
+        master = master_of(course, assignment, notebook, version)
+        return place_of(master)[1], spots_of(master)
 
-def state(cell, stubs):
-    """Say in a few words what an answer cell holds."""
-    if rebuild.plain(cell.source) in stubs:
-        return OPEN
-    if cell.cell_type != "code":
-        return WORDS.format(len(cell.source.split()))
-    lines = len(rebuild.plain(cell.source).splitlines())
-    fault = syntax_fault(cell.source)
-    return CODE.format(lines) + (f", but {fault}" if fault else "")
-
-
-def syntax_fault(source):
-    """Say where code does not compile; lines of magic are left out."""
-    lines = [
-        "pass" if line.lstrip()[:1] in ("%", "!") else line
-        for line in source.splitlines()
-    ]
-    try:
-        compile("\n".join(lines), "answer", "exec", dont_inherit=True)
-    except SyntaxError as error:
-        return f"line {error.lineno} does not compile: {error.msg}"
-    except (ValueError, RecursionError, MemoryError, OverflowError):
-        return "it does not compile"
-    return ""
-
-
-def text(finding):
-    """Return a finding as lines for people."""
-    lines = [f"{finding.file}: {finding.notebook}".rstrip(": ")]
-    if finding.problem:
-        lines.append(f"  cannot be graded: {finding.problem}")
-    for name, what in finding.answers.items():
-        lines.append(f"  {name:24} {what}")
-    if finding.extra_cells:
-        lines.append(f"  and {finding.extra_cells} code cells of their own")
-    lines += [f"  mended: {repair}" for repair in finding.repairs]
-    if not (finding.problem or finding.repairs):
-        lines.append("  nothing to mend")
-    return "\n".join(lines)
+    return find(file, data, known, release_of)
 
 
 def wall_text(walls):

@@ -8,6 +8,7 @@ seldom do.
 from __future__ import annotations
 
 import codecs
+import hashlib
 import json
 import re
 from collections import Counter
@@ -21,7 +22,10 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+MAX_FILE = 20 * 2**20  # bytes of one file, a notebook's outputs left out
 MAX_PARTS = 2_000_000  # of JSON, 60 bytes each; a notebook has thousands
+# A string, which is kept, or a comma before a bracket, which goes.
+STRAY_COMMA = re.compile(r'("(?:\\.|[^"\\])*"?)|,(?=\s*[\]}])', re.DOTALL)
 LONG_CELL = 60  # characters; shorter cells are alike in every notebook
 
 
@@ -31,7 +35,8 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True)
 class Released:
-    """One released notebook: its place in the course and its long cells."""
+    """One released notebook: its place in the course and digests of its
+    long cells."""
 
     assignment: str
     level: str
@@ -51,6 +56,18 @@ def released_notebooks(folder: Path) -> list[Released]:
             cells = _long_cells(parse(path.read_bytes()))
             found.append(Released(path.parent.name, path.stem, cells))
     return found
+
+
+def bytes_of(path: str | Path) -> bytes:
+    """Return a submitted file's bytes, if it is a file and not too large."""
+    path = Path(path)
+    if path.is_symlink() or not path.is_file():
+        raise Unreadable("there is no such file")
+    if path.stat().st_size > MAX_FILE:
+        raise Unreadable(
+            f"the file is larger than {MAX_FILE >> 20} MiB; clear its outputs"
+        )
+    return path.read_bytes()
 
 
 def decode(data: bytes) -> str:
@@ -74,13 +91,10 @@ def parse(data: bytes) -> dict:
     try:
         text = decode(data)
     except UnicodeDecodeError:
-        raise Unreadable("not text in UTF-8 or UTF-16") from None
-    try:
-        notebook = json.loads(text)
-    except RecursionError:
-        raise Unreadable("JSON nested too deep for a notebook") from None
-    except ValueError as error:
-        raise Unreadable(_what_else(text, error)) from None
+        if data.startswith(tuple(mark for mark, _ in MARKS)):
+            raise Unreadable("not text in UTF-8 or UTF-16") from None
+        text = data.decode("cp1252", "replace")  # old Windows editors
+    notebook = _with_cells(_json(text.strip("\0\ufeff \t\r\n")))
     if not isinstance(notebook, dict) or not isinstance(
         notebook.get("cells"), list
     ):
@@ -88,12 +102,59 @@ def parse(data: bytes) -> dict:
     return notebook
 
 
+def _json(text: str):
+    """Read JSON; raw line ends in strings and stray commas do no harm."""
+    try:
+        try:
+            return json.loads(text, strict=False)
+        except json.JSONDecodeError as error:
+            whole = STRAY_COMMA.sub(lambda found: found[1] or "", text)
+            if whole == text:
+                raise
+            try:
+                return json.loads(whole, strict=False)
+            except json.JSONDecodeError:
+                raise error from None
+    except RecursionError:
+        raise Unreadable("JSON nested too deep for a notebook") from None
+    except ValueError as error:
+        raise Unreadable(_what_else(text, error)) from None
+
+
+def _with_cells(notebook):
+    """Return a notebook of format 3 as a later one: cells in one list."""
+    sheets = notebook.get("worksheets") if isinstance(notebook, dict) else None
+    if not isinstance(sheets, list):
+        return notebook
+    cells = []
+    for sheet in sheets:
+        found = sheet.get("cells") if isinstance(sheet, dict) else None
+        cells += found if isinstance(found, list) else []
+    cells = [
+        {**cell, "source": cell["input"]}
+        if isinstance(cell, dict) and "input" in cell else cell
+        for cell in cells
+    ]  # fmt: skip
+    return {**notebook, "cells": cells}
+
+
 def _what_else(text: str, error: ValueError) -> str:
     start = text.lstrip()[:200].lower()
     if start.startswith(("<!doctype", "<html", "<?xml")):
         return "a web page saved as .ipynb, not the notebook itself"
+    if re.search(r"(?m)^<{7} ", text):
+        return (
+            "torn by a merge: resolve the conflict between <<<<<<< and "
+            ">>>>>>>, and hand in the notebook again"
+        )
     if start.startswith("{"):
         return f"damaged or cut off: no longer valid JSON ({error})"
+    if start.startswith("pk\x03\x04"):
+        return "a zip archive named .ipynb; unpack it"
+    if start.startswith("%pdf"):
+        return "a PDF, not the notebook itself"
+    if re.match(r"(#|import |from |def |[\"']{3})", start):
+        return "a program, not the notebook: download it as .ipynb"
     return "not JSON, so not a notebook"
 
 
@@ -151,5 +212,10 @@ def cell_texts(notebook: dict) -> list[str]:
 
 
 def _long_cells(notebook: dict) -> frozenset[str]:
+    """Return digests: who holds them need not know the texts."""
     plain = (" ".join(text.split()) for text in cell_texts(notebook))
-    return frozenset(text for text in plain if len(text) >= LONG_CELL)
+    return frozenset(
+        hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+        for text in plain
+        if len(text) >= LONG_CELL
+    )

@@ -14,9 +14,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from autograder import Refusal, sandbox
+from autograder.matching import Piece
 from autograder.pool import bar
 from autograder.preprocessors import grade_id, split_cells
-from autograder.rebuild import Piece, rebuild, released
+from autograder.rebuild import rebuild, released
 from autograder.release import SOLUTIONS, assignments
 from autograder.source import source_notebook
 from autograder.split import Checker, run_cells

@@ -21,14 +21,13 @@ from nbgrader.utils import is_grade, is_solution
 
 from autograder import gradebook
 from autograder.course import Course
-from autograder.rebuild import (
+from autograder.matching import (
     names_defined,
     piece_of,
     pieces_of,
-    read_submission,
-    rebuild_release,
     version_of,
 )
+from autograder.rebuild import read_submission, rebuild_release
 from autograder.releases import master_of, pair_of
 from autograder.shown import safe_markdown
 from autograder.split import Cell, Checker, Limits, run_cells

@@ -13,7 +13,8 @@ import nbformat
 
 from autograder import Refusal
 from autograder.identity import Unreadable
-from autograder.rebuild import read_submission, version_of
+from autograder.matching import version_of
+from autograder.rebuild import read_submission
 
 VERSION = re.compile(r"[0-9A-Za-z]{1,40}")
 

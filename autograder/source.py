@@ -15,6 +15,7 @@ import nbformat
 
 from autograder import Refusal
 from autograder.course import ROOT
+from autograder.matching import names_defined
 
 CHECKS = Path(__file__).with_name("checks.py")
 TAGS = {"grade_id", "locked", "solution", "grade", "points"}
@@ -145,8 +146,6 @@ def _check_code(cell, answers, where):
     A number on a test's last line is its partial credit, so that line must
     not be a student's value. `answers` are the names of earlier answers.
     """
-    from autograder.rebuild import names_defined  # nbgrader: 2 s to import
-
     tags = cell.metadata.get("nbgrader", {})
     if cell.cell_type != "code":
         return set()

@@ -27,7 +27,8 @@ README = """\
 A course that builds one small transformer in symbols, in NumPy and in
 PyTorch, and measures it. `make serve` builds the site and shows it at
 http://localhost:8000; it needs Python 3.11 or newer. The notebooks in
-`notebooks/` open in Google Colab as they are.
+`notebooks/` open in Google Colab as they are. Before you hand one in,
+`python book/doctor.py my.ipynb` tells what grading will find in it.
 
 Code is under the MIT License, text under CC BY 4.0: see `LICENSE`.
 """

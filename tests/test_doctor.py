@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from autograder import Refusal, doctor, releases
+from autograder import Refusal, doctor, findings, releases
 from autograder.__main__ import main
 from autograder.course import Course
 from autograder.release import release
@@ -50,16 +50,16 @@ def test_a_sound_notebook_has_nothing_to_mend(examine):
 
 def test_open_answers_and_own_cells_are_counted(examine):
     found = examine("tam-climb")
-    assert found.answers["gradients"] == doctor.OPEN
-    assert found.answers["does-it-follow"] == doctor.OPEN
+    assert found.answers["gradients"] == findings.OPEN
+    assert found.answers["does-it-follow"] == findings.OPEN
     assert found.extra_cells == 1
 
 
 def test_a_syntax_error_is_named_before_anything_runs(examine):
     found = examine("jun-mori")
     assert "does not compile" in found.answers["softmax-jacobian"]
-    assert doctor.syntax_fault("%matplotlib inline\n!ls\nx = 1") == ""
-    assert "line 2" in doctor.syntax_fault("x = 1\nreturn )")
+    assert findings.syntax_fault("%matplotlib inline\n!ls\nx = 1") == ""
+    assert "line 2" in findings.syntax_fault("x = 1\nreturn )")
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import nbformat
 import pytest
 from small_course import ANSWERS, source_notebook, submission
 
-from autograder import rebuild
+from autograder import matching, rebuild
 from autograder.identity import Unreadable, parse
-from autograder.rebuild import pieces_of
+from autograder.matching import pieces_of
 
 MASTER = source_notebook()
 STUBS = rebuild.released(MASTER)
@@ -64,131 +64,6 @@ def test_the_release_itself_gives_the_stubs():
     assert list(answers(result).values()) == [
         STUBS[i] for i in (3, 6, 9)
     ]
-
-
-def strip_all(document):
-    for cell in document["cells"]:
-        cell["metadata"] = {"id": "colab"}
-        cell.pop("id", None)
-    document["nbformat_minor"] = 0
-
-
-def strip_answers(document):
-    for name in ANSWERS:
-        find(document, name)["metadata"] = {}
-
-
-def strip_test(document):
-    find(document, "softmax-check")["metadata"] = {}
-
-
-def duplicate(document):
-    cell = find(document, "softmax")
-    document["cells"].insert(4, json.loads(json.dumps(cell)))
-
-
-def stub_copied(document):
-    cell = json.loads(json.dumps(find(document, "softmax")))
-    cell["source"] = STUBS[3]
-    document["cells"].insert(3, cell)
-
-
-def delete_tests(document):
-    document["cells"] = [
-        cell for cell in document["cells"]
-        if "check" not in str(cell["metadata"])
-    ]
-
-
-def edit_tests(document):
-    for name in ("softmax-check", "slope-check"):
-        find(document, name)["source"] = "pass"
-
-
-def raise_points(document):
-    for cell in document["cells"]:
-        if "nbgrader" in cell["metadata"]:
-            cell["metadata"]["nbgrader"].update(points=100, grade=True)
-
-
-def check_turned_raw(document):
-    find(document, "softmax-check")["cell_type"] = "raw"
-
-
-def wrong_ids(document):
-    find(document, "softmax")["metadata"]["nbgrader"]["grade_id"] = "other"
-
-
-def answer_as_locked(document):
-    tags = find(document, "softmax")["metadata"]["nbgrader"]
-    tags.update(solution=False, locked=True, grade=False)
-
-
-def old_schema(document):
-    for cell in document["cells"]:
-        if "nbgrader" in cell["metadata"]:
-            cell["metadata"]["nbgrader"]["schema_version"] = 1
-
-
-def source_as_lists(document):
-    for cell in document["cells"]:
-        cell["source"] = cell["source"].splitlines(keepends=True)
-
-
-def trailing_blanks(document):
-    strip_all(document)
-    for cell in document["cells"]:
-        if "check_close" in cell["source"]:
-            cell["source"] = cell["source"].replace("\n", " \n")
-
-
-def metadata_nonsense(document):
-    for cell in document["cells"][:3]:
-        cell["metadata"] = [1, 2]
-    document["cells"].append("no cell")
-    document["cells"].append({"cell_type": "code", "source": 3})
-
-
-def rotated(document):
-    document["cells"] = document["cells"][5:] + document["cells"][:5]
-
-
-def answer_over_the_test(document):
-    cell = find(document, "softmax")
-    find(document, "softmax-check")["source"] = cell["source"]
-    cell["source"] = STUBS[3]
-
-
-DAMAGE = [
-    strip_all, strip_answers, strip_test, duplicate, stub_copied,
-    delete_tests, edit_tests, raise_points,
-    check_turned_raw, wrong_ids,
-    answer_as_locked, old_schema, source_as_lists, metadata_nonsense,
-    rotated, answer_over_the_test, trailing_blanks,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("damage", DAMAGE, ids=lambda f: f.__name__)
-def test_honest_work_survives(damage):
-    document = raw(submission())
-    damage(document)
-    assert is_honest(rebuilt(document))
-
-
-@pytest.mark.parametrize(
-    ("damage", "told"),
-    [
-        (strip_all, "found by the names"),
-        (duplicate, "joined"),
-        (delete_tests, "put back"),
-        (edit_tests, "the course's own was run"),
-        (strip_test, "lost its label"),
-    ],
-)
-def test_repairs_are_told(damage, told):
-    document = raw(submission())
-    damage(document)
-    assert told in "; ".join(rebuilt(document).repairs)
 
 
 def test_an_answer_in_a_new_cell_below_the_stub_is_found():
@@ -272,12 +147,12 @@ def test_another_release_is_told():
 @pytest.mark.parametrize("version", ["\ud800", "\x1b[2Jgone", "a\nb", 7])
 def test_a_release_that_no_terminal_should_print_is_not_told(version):
     document = {"metadata": {"assembled": {"version": version}}}
-    assert rebuild.version_of(document) is None
+    assert matching.version_of(document) is None
 
 
 @pytest.mark.parametrize("line", ["\n", "%\n", " \n", "a.b\n", "x ="])
 def test_a_long_cell_takes_no_long_time(line):
-    text = (line * rebuild.MAX_TEXT)[: rebuild.MAX_TEXT]
+    text = (line * matching.MAX_TEXT)[: matching.MAX_TEXT]
     began = time.process_time()
-    rebuild.names_defined(text)
+    matching.names_defined(text)
     assert time.process_time() - began < 10  # once quadratic: minutes

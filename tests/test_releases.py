@@ -18,7 +18,7 @@ from autograder.course import Course
 from autograder.grade import grade, table
 from autograder.identity import released_notebooks
 from autograder.intake import Intake
-from autograder.rebuild import version_of
+from autograder.matching import version_of
 from autograder.release import release
 
 SOURCE = '''# %% [markdown]

@@ -10,7 +10,8 @@ import pytest
 
 from autograder import export, gradebook, sandbox
 from autograder.course import ROOT, Course
-from autograder.rebuild import pieces_of, rebuild
+from autograder.matching import pieces_of
+from autograder.rebuild import rebuild
 from autograder.release import release
 from autograder.sample_class.command import compare, grade_sample, table
 from autograder.sample_class.damage import damaged

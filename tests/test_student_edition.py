@@ -17,6 +17,7 @@ def test_it_holds_the_course_and_no_answer(tmp_path):
     edition.write(tmp_path / "out")
     names = {p.name for p in (tmp_path / "out").iterdir()}
     assert {"book", "notebooks", "assembled", "Makefile"} <= names
+    assert (tmp_path / "out" / "book" / "doctor.py").exists()
     assert not {"solutions", "autograder", "tests", ".git"} & names
 
 

@@ -14,7 +14,8 @@ from tampering import bench, corpus, guards, harm
 from tampering.harm import HONEST_WRONG, WRONG, notebook_with, points
 
 from autograder import preprocessors, sandbox, split
-from autograder.rebuild import piece_of, rebuild
+from autograder.matching import piece_of
+from autograder.rebuild import rebuild
 
 KEEPS = {  # wrong answers, which must not break the grading either
     "SystemExit in the function": """

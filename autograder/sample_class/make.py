@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder import mutants
-from autograder.sample_class.damage import code_cell, damaged, is_answer
+from autograder.sample_class.cells import code_cell, is_answer
+from autograder.sample_class.damage import damaged
 
 STUDENTS = Path(__file__).with_name("students")
 NOON = (2026, 1, 30, 12, 0, 0)  # when every file was saved
