@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 import ast
 import codecs
+import functools
 import glob
 import hashlib
 import html
@@ -335,6 +336,7 @@ def mended(piece):
     return Piece(text, piece.code, piece.grade_id, what)
 
 
+@functools.lru_cache(maxsize=256)
 def mend(code):
     """Return (code, what was mended), changed only where that compiles."""
     if ENTITY.search(code) and fault_of(html.unescape(code)) is None:
@@ -383,6 +385,7 @@ def digest_of(text):
     return hashlib.sha256(plain(text).encode()).hexdigest()[:12]
 
 
+@functools.lru_cache(maxsize=256)  # most cells of a class are the same
 def names_defined(text):
     """Return the names that a cell's top level defines; imports excluded."""
     try:
@@ -391,13 +394,13 @@ def names_defined(text):
             tree = ast.parse(without_magic(text))
     except UNPARSED:
         found = re.findall(r"(?m)^(?:def|class)\s+(\w+)|^(\w+)\s*=[^=]", text)
-        return {a or b for a, b in found}
+        return frozenset(a or b for a, b in found)
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     names = {node.name for node in tree.body if isinstance(node, kinds)}
     for node in tree.body:
         if not isinstance(node, kinds):
             names |= names_stored(node)
-    return names
+    return frozenset(names)
 
 
 def names_stored(node):
@@ -621,10 +624,10 @@ def code_in(text):
     return FENCE.sub("", text)
 
 
-def answer_text(spot, pieces):
+def answer_text(is_code, pieces):
     """Return the text of an answer from the pieces that it was found in."""
     texts = [
-        code_in(piece.text) if spot.code and not piece.code else piece.text
+        code_in(piece.text) if is_code and not piece.code else piece.text
         for piece in pieces
     ]
     return "\n\n".join(texts)
@@ -666,7 +669,7 @@ def find(file: str, data: bytes, known: list[Released], release_of) -> Finding:
     ours, spots = release_of(*place, version)
     matched = match(spots, pieces, finding.notebook, ours, version)
     for i, found in matched.taken.items():
-        answer = answer_text(spots[i], [matched.pieces[n] for n in found])
+        answer = answer_text(spots[i].code, [matched.pieces[n] for n in found])
         finding.answers[spots[i].grade_id] = state(spots[i], answer)
     finding.extra_cells = sum(map(len, matched.extra.values()))
     finding.repairs = matched.repairs
