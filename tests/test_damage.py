@@ -117,7 +117,7 @@ def test_each_kind_is_graded_as_the_table_says(tmp_path):
             continue
         told = "; ".join([*result["repairs"], result["reason"]])
         assert kind.told in told, kind.name
-        score = {ALL: 4, WORDS: 0.5, NOTHING: 0}[kind.kept]
+        score = {ALL: 4, WORDS: 0, NOTHING: 0}[kind.kept]
         assert result["score"] == score, (kind.name, result)
         status = "graded with repairs" if kind.told else "graded"
         status = "failed" if kind.kept == NOTHING else status
