@@ -33,7 +33,7 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-MAX_FILE = 20 * 2**20  # bytes of one file; a notebook full of plots has 5
+MAX_FILE = 20 * 2**20  # bytes of one file, a notebook's outputs left out
 MAX_PARTS = 2_000_000  # of JSON, 60 bytes each; a notebook has thousands
 # A string, which is kept, or a comma before a bracket, which goes.
 STRAY_COMMA = re.compile(r'("(?:\\.|[^"\\])*"?)|,(?=\s*[\]}])', re.DOTALL)
@@ -75,7 +75,9 @@ def bytes_of(path: str | Path) -> bytes:
     if path.is_symlink() or not path.is_file():
         raise Unreadable("there is no such file")
     if path.stat().st_size > MAX_FILE:
-        raise Unreadable(f"the file is larger than {MAX_FILE >> 20} MiB")
+        raise Unreadable(
+            f"the file is larger than {MAX_FILE >> 20} MiB; clear its outputs"
+        )
     return path.read_bytes()
 
 
