@@ -18,7 +18,7 @@ test: $(READY)
 # Generated and committed, because Colab opens them from the repository.
 notebooks: $(READY)
 	$(PY) -m autograder release
-	$(PY) -m autograder pocket
+	$(PY) -m autograder.pocket
 	$(PY) -m autograder.sample_class.damage_table
 	$(PY) -m book._ext.chapters
 

@@ -20,7 +20,6 @@ COMMANDS = {
     "publish": ("publish", "what students have been given is kept"),
     "collect": ("intake", "archives and loose files -> submitted/"),
     "doctor": ("doctor", "what is damaged in a submission; the sandbox"),
-    "pocket": ("pocket", "the doctor that students run, as one file"),
     "grade": ("grade", "submitted/ -> gradebook, CSV, feedback"),
     "status": ("status", "how each submission ended"),
     "report": ("report", "points per exercise, over the class"),

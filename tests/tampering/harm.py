@@ -17,7 +17,14 @@ from jupyter_client.kernelspec import KernelSpecManager
 from nbgrader.preprocessors import CheckCellMetadata
 from nbgrader.utils import determine_grade, is_grade, is_solution
 
-from autograder import preprocessors, rebuild, split, wire
+from autograder import (
+    identity,
+    matching,
+    preprocessors,
+    rebuild,
+    split,
+    wire,
+)
 from tampering import bench, values
 from tampering.guards import take_away
 
@@ -30,7 +37,7 @@ def notebook_with(code, **more):
     """Return the rebuilt notebook whose first answer is this code."""
     answers = {"softmax": code, "slope": "pass", "why": "x", **more}
     cells = small_course.submission(answers).cells
-    pieces = [rebuild.piece_of(cell) for cell in cells]
+    pieces = [matching.piece_of(cell) for cell in cells]
     return rebuild.rebuild(small_course.source_notebook(), pieces).notebook
 
 
@@ -224,7 +231,7 @@ def file(entry, place, guarded):
 
 def rebuilt(document):
     """Return the notebook that is run for a file."""
-    pieces = rebuild.pieces_of(document)
+    pieces = matching.pieces_of(document)
     return rebuild.rebuild(small_course.source_notebook(), pieces).notebook
 
 
@@ -294,7 +301,7 @@ def handed(entry, place, guarded):
         return endless(lambda: rebuild.read_submission(path)) or bool(
             rebuild.read_submission(path)
         )
-    except rebuild.Unreadable:
+    except identity.Unreadable:
         return False
 
 
