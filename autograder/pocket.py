@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 
 from autograder import identity
-from autograder.course import ROOT
+from autograder.course import ROOT, Course
 from autograder.rebuild import place_of, spots_of
 
 FILE = ROOT / "book" / "doctor.py"
