@@ -234,6 +234,7 @@ def _long_cells(notebook: dict) -> frozenset[str]:
 
 MAX_TEXT = 200_000  # characters of one cell
 MAX_CELLS = 1000
+MAX_CODE = 1_000_000  # characters of all code: reading it takes seconds
 SAYS_RELEASE = re.compile(
     r"\W*Assignment: `(\w+/\w+)` · release `(\w{1,40})`"
 )
@@ -332,6 +333,16 @@ ENTITY = re.compile(r"&(?:lt|gt|amp|quot|#39|nbsp);")
 PROMPT = re.compile(r"(?m)^(?:>>>|\.\.\.) ?|^In \[\d*\]: ")
 
 
+def within_reason(pieces):
+    """Return the pieces, code beyond MAX_CODE left out."""
+    room, kept = MAX_CODE, []
+    for piece in pieces:
+        text = piece.text[:room] if piece.code else piece.text
+        room -= len(text) if piece.code else 0
+        kept.append(Piece(text, piece.code, piece.grade_id))
+    return kept
+
+
 def mended(piece):
     """Return the piece with its code put right, if that was needed."""
     text, what = mend(piece.text) if piece.code else (piece.text, "")
@@ -423,8 +434,14 @@ def match(spots, pieces, place="", ours=None, version=None):
     `place` is the notebook, "symbols/beginner"; `version` is what the file
     says of its release.
     """
-    pieces = [mended(piece) for piece in pieces]
+    whole = sum(len(piece.text) for piece in pieces if piece.code)
+    pieces = [mended(piece) for piece in within_reason(pieces)]
     job = Job(spots, pieces)
+    if whole > MAX_CODE:
+        job.say(
+            f"the file holds {whole} characters of code; what follows the "
+            f"first {MAX_CODE} was left out"
+        )
     job.compare_version(ours, version)
     job.compare_place(place)
     job.recognise()

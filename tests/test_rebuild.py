@@ -156,3 +156,15 @@ def test_a_long_cell_takes_no_long_time(line):
     began = time.process_time()
     matching.names_defined(text)
     assert time.process_time() - began < 10  # once quadratic: minutes
+
+
+def test_code_without_end_is_cut_and_told():
+    notebook = submission()
+    pieces = [matching.Piece("x = 1\n" * 30_000, True, None)] * 7
+    pieces = [*map(matching.piece_of, notebook.cells), *pieces]
+    rebuilt = rebuild.rebuild(source_notebook(), pieces)
+    (told,) = [r for r in rebuilt.repairs if "characters of code" in r]
+    assert "1000000 was left out" in told
+    assert sum(len(c.source) for c in rebuilt.notebook.cells) < 1_010_000
+    answers = [c.source for c in rebuilt.notebook.cells]
+    assert ANSWERS["slope"] in answers
