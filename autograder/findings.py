@@ -83,7 +83,8 @@ def syntax_fault(code: str) -> str:
 
 def text(finding: Finding) -> str:
     """Return a finding as lines for people."""
-    lines = [f"{finding.file}: {finding.notebook}".rstrip(": ")]
+    file = "".join(c if c.isprintable() else "?" for c in finding.file)
+    lines = [f"{file}: {finding.notebook}".rstrip(": ")]
     if finding.problem:
         lines.append(f"  cannot be graded: {finding.problem}")
     for name, what in finding.answers.items():

@@ -119,3 +119,8 @@ def test_exit_codes(examine, course, tmp_path, capsys):
     assert main(["doctor", "--json", path, *where]) in (0, 1)
     report = json.loads(capsys.readouterr().out)
     assert report["files"][0]["notebook"] == "symbols/beginner"
+
+
+def test_a_file_name_cannot_speak_to_the_terminal():
+    told = findings.text(findings.Finding("\x1b[2Jx\u202e.ipynb"))
+    assert told.startswith("?[2Jx?.ipynb")
