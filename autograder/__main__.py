@@ -13,7 +13,7 @@ import io
 import os
 import sys
 
-from autograder import Refusal
+from autograder import Refusal, files
 
 COMMANDS = {
     "release": ("release", "solutions/ -> notebooks/, without answers"),
@@ -73,7 +73,12 @@ def main(argv=None):
             write(said.getvalue())
     except Refusal as refusal:
         print(f"autograder: {refusal}", file=sys.stderr)
-        return 2
+        return refusal.code
+    except OSError as error:
+        if error.errno not in files.FULL:
+            raise
+        print(f"autograder: {files.NO_ROOM}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("autograder: interrupted; a rerun continues", file=sys.stderr)
         return 130

@@ -1,11 +1,12 @@
 """`export`: the gradebook as CSV, total, per exercise, and for an LMS."""
 
 import csv
+import io
 import json
 
 from nbgrader.api import MissingEntry
 
-from autograder import course, gradebook, groups, policy
+from autograder import course, files, gradebook, groups, policy
 
 
 def add_arguments(parser):
@@ -66,7 +67,6 @@ def write_csv(place):
     """Write every CSV file; return the paths."""
     results = read_results(place)
     gradebook.enter_penalties(place, results)
-    place.grades.mkdir(parents=True, exist_ok=True)
     return [
         write(place.grades / f"{name}.csv", table(results))
         for name, table in TABLES.items()
@@ -136,9 +136,10 @@ TABLES = {
 
 def write(path, rows):
     """Write one CSV file; a spreadsheet must not run what a cell says."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerows([[harmless(cell) for cell in row] for row in rows])
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerows([[harmless(cell) for cell in row] for row in rows])
+    files.write_whole(path, text.getvalue())
     return path
 
 

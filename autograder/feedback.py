@@ -15,6 +15,7 @@ from latex2mathml.converter import convert
 
 from autograder import (
     course,
+    files,
     gradebook,
     groups,
     policy,
@@ -94,8 +95,7 @@ def write_page(place, result):
     result = policy.marked(place, policy.read(place), result)
     page = page_of(place, result, remarks)
     path = place.feedback / names[0] / names[1] / f"{names[2]}.html"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page, encoding="utf-8")
+    files.write_whole(path, page)
     return path
 
 

@@ -45,6 +45,10 @@ def add_arguments(parser):
         "-j", "--jobs", type=int, help="processes (course.toml, or the cores)"
     )
     parser.add_argument(
+        "--scheduler",
+        help="of a Dask cluster, tcp://HOST:8786; `local` starts one here",
+    )
+    parser.add_argument(
         "--force", action="store_true", help="grade again what is graded"
     )
     parser.add_argument(
@@ -80,6 +84,7 @@ def run(args):
         students=args.student,
         jobs=chosen.processes,
         force=args.force,
+        scheduler=args.scheduler,
         seed=args.seed,
         limits=chosen.limits,
         unsafe=args.unsafe_no_sandbox,
@@ -152,7 +157,15 @@ def told(facts):
     return "\n".join(lines)
 
 
-def grade(place, assignments=(), students=None, jobs=1, force=False, **how):
+def grade(
+    place,
+    assignments=(),
+    students=None,
+    jobs=1,
+    force=False,
+    scheduler=None,
+    **how,
+):
     """Grade a classroom; return one result for each notebook."""
     found = find_jobs(place, assignments, students)
     gradebook.require_unlocked(place)
@@ -166,7 +179,12 @@ def grade(place, assignments=(), students=None, jobs=1, force=False, **how):
             (results if old else todo).append(old or (job, notebook))
     if todo and not how.get("unsafe"):
         selftest.require_sound()
-    results += pool.run_all(place, todo, jobs, how)
+    if scheduler and todo:
+        from autograder import cluster  # Dask is slow to import
+
+        results += cluster.run_all(place, todo, jobs, how, force, scheduler)
+    else:
+        results += pool.run_all(place, todo, jobs, how, force)
     return sorted(results, key=lambda r: (r["assignment"], r["student"],
                                           r["notebook"]))
 

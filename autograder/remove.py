@@ -12,7 +12,7 @@ import shutil
 import sqlalchemy
 from nbgrader.api import MissingEntry
 
-from autograder import Refusal, course, export, gradebook, groups
+from autograder import Refusal, course, export, files, gradebook, groups
 from autograder.worker import LOG
 
 TEXT = (".csv", ".json", ".log", ".toml", ".txt", ".yml")
@@ -166,9 +166,7 @@ def leave_group(place, student):
         for line, row in zip(lines, csv.reader(lines), strict=True)
         if groups.stripped(row)[1:] != [student]
     ]
-    draft = path.with_suffix(".part")
-    draft.write_text("".join(f"{line}\n" for line in kept), "utf-8")
-    draft.replace(path)
+    files.write_whole(path, "".join(f"{line}\n" for line in kept))
 
 
 # --- the gradebook ----------------------------------------------------------
@@ -226,9 +224,8 @@ def remove_name(path, student):
     """Write the names anew without the student, in one step."""
     known = names(path)
     if known.pop(student, None) is not None:
-        draft = path.with_suffix(".part")
-        draft.write_text(json.dumps(known, indent=1, sort_keys=True), "utf-8")
-        draft.replace(path)
+        text = json.dumps(known, indent=1, sort_keys=True)
+        files.write_whole(path, text)
 
 
 def tables(place):

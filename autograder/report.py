@@ -6,7 +6,7 @@ The page is grades/report.html; `grade` writes it too.
 import json
 from dataclasses import asdict
 
-from autograder import class_page, course
+from autograder import class_page, course, files
 from autograder.class_figures import notebooks
 from autograder.class_page import number, ranked
 
@@ -40,8 +40,7 @@ def write(place, found=None):
     """Write the page; return its path."""
     found = notebooks(place) if found is None else found
     path = place.report
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(class_page.page_of(found), encoding="utf-8")
+    files.write_whole(path, class_page.page_of(found))
     return path
 
 

@@ -3,7 +3,6 @@
 import ctypes
 import json
 import logging
-import os
 import signal
 import sys
 import time
@@ -20,6 +19,7 @@ from autograder import (
     Refusal,
     course,
     feedback,
+    files,
     gradebook,
     preprocessors,
     releases,
@@ -92,9 +92,13 @@ def finish(place, result):
     names = result["student"], result["assignment"], result["notebook"]
     try:
         feedback.write(place, result)
-    except Exception:  # a page that fails must not stop the batch
+    except gradebook.Away as problem:  # so that a rerun writes the page
+        result |= {"status": FAILED, "reason": str(problem)}
+    except Exception as problem:  # it must not stop the batch
+        if getattr(problem, "errno", None) in files.FULL:
+            raise  # without a result, so that a rerun writes the page
         log_error(place, names)
-    store(place.result_file(*names), result)
+    files.write_whole(place.result_file(*names), json.dumps(result, indent=1))
 
 
 def graded(place, job, notebook):
@@ -232,11 +236,3 @@ def failed(place, job, notebook, reason):
         "exercises": [],
         "answers": [],
     }
-
-
-def store(path, result):
-    """Write a result so that it is there in full or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_suffix(".part")
-    scratch.write_text(json.dumps(result, indent=1))
-    os.replace(scratch, path)
