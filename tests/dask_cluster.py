@@ -1,5 +1,6 @@
 """A Dask cluster of processes of its own, started as an instructor does."""
 
+import json
 import os
 import subprocess
 import sys
@@ -23,8 +24,6 @@ class DaskCluster:
     @property
     def address(self):
         """The scheduler's address."""
-        import json
-
         return json.loads(self.file.read_text())["address"]
 
     def start_worker(self, threads=1):

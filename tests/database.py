@@ -23,13 +23,17 @@ class Server:
         self.do("initdb", "-D", self.home / "data", *words)
         self.start()
 
-    @property
-    def url(self):
-        """The address of its database, with a password that nobody needs."""
+    def url(self, name="postgres"):
+        """The address of a database, with a password that nobody needs."""
         return (
-            "postgresql+psycopg2://grader:canary-password@/postgres"
+            f"postgresql+psycopg2://grader:canary-password@/{name}"
             f"?host={self.home}"
         )
+
+    def create(self, name):
+        """Create an empty database; return its address."""
+        self.do("createdb", "-h", self.home, "-U", "grader", name)
+        return self.url(name)
 
     def start(self):
         """Start it and wait until it answers."""

@@ -23,7 +23,7 @@ def class_in(server, folder, **submissions):
     """Return a small class whose course.toml names the server."""
     course = small_course.make(folder, **submissions)
     course.classroom.mkdir(exist_ok=True)
-    write(course, server.url)
+    write(course, server.url())
     return course
 
 

@@ -72,13 +72,14 @@ def grade_sample(
     mark="",
     source=Course.source,
     released=Course.released,
+    everyone=None,
 ):
     """Grade the class into `scratch`; return one row a student."""
     place = Course(scratch / "class", source, released)
     if not released.is_dir() or not source.is_dir():
         raise Refusal("there are no notebooks yet; run `make notebooks` first")
     inbox = scratch / "inbox"
-    chosen = make(inbox, released, source, mark, only)
+    chosen = make(inbox, released, source, mark, only, everyone)
     known = released_notebooks(place.released)
     entries = Intake(place.classroom, known).collect(sorted(inbox.iterdir()))
     results = grade(place, jobs=jobs, seed=SEED, limits=LIMITS)

@@ -78,14 +78,17 @@ def students():
     return found
 
 
-def make(inbox, notebooks, source, mark="", only=None):
+def make(inbox, notebooks, source, mark="", only=None, everyone=None):
     """Write the class's files into `inbox`; return the students.
+
+    `everyone` is the class, if it is not the one that is written down.
 
     `mark` is put into every submission, with the student's key, to see
     that it stays there.
     """
     inbox.mkdir(parents=True)
-    chosen = [s for s in students() if only is None or s.key in only]
+    everyone = students() if everyone is None else everyone
+    chosen = [s for s in everyone if only is None or s.key in only]
     files = {}
     for number, student in enumerate(chosen, start=101):
         place = f"{student.notebook}.ipynb"
