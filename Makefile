@@ -1,8 +1,8 @@
 # The commands of the course. README.md says what each is for.
 include book.mk
 .DEFAULT_GOAL := all
-.PHONY: all check test notebooks grade sample mutants bench faults \
-	student-edition
+.PHONY: all check test notebooks grade sample mutants bench stress \
+	faults student-edition
 
 all: notebooks book sample
 	@$(PY) -m autograder where
@@ -43,6 +43,13 @@ grade: $(SOURCE)
 # A small class, right, wrong, damaged and hostile: expected against given.
 sample: $(SOURCE)
 	$(PY) -m autograder sample
+
+# A large class, every score as expected; then kills at random moments.
+# `make stress SIZE=20 KILLS=5` is a small one.
+stress: $(SOURCE)
+	$(PY) -m tests.stress $(if $(SIZE),--size $(SIZE))
+	$(PY) -m tests.chaos $(if $(SIZE),--size $(SIZE)) \
+	  $(if $(KILLS),--kills $(KILLS))
 
 # Puts faults into copies of the library, one at a time; each must make
 # the test that is named for it fail. `make faults ONLY=rope` tries a few.

@@ -11,8 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from autograder import Refusal, preprocessors, settings
 from autograder.course import Course, configure
 
-preprocessors.configure_autograde(configure(get_config(), Course()))
 try:
+    preprocessors.configure_autograde(configure(get_config(), Course()))
     preprocessors.session.limits = settings.read(Course()).limits
 except Refusal as refusal:  # nbgrader would warn and go on with defaults
     sys.exit(f"autograder: {refusal}")

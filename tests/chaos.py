@@ -129,7 +129,7 @@ class Storm:
         self.cluster = self.run = self.suits = None
         self.rows, self.kept, self.twice = [], {}, []
 
-    def strike(self):
+    def strike(self, hits):
         """Kill something in the run, or in a new one; say if it lived."""
         if self.run is None:
             self.suits = self.rng.choice([POOL, DASK])
@@ -143,6 +143,7 @@ class Storm:
         if hit:
             self.bag.remove(kind)
             self.rows.append([kind, len(graded(self.place)), "", ""])
+            print(f"kill {hits + 1}: {kind}", file=sys.stderr)
         elif not self.run.alive():
             self.rows.append(["(too late)", len(self.kept), "", ""])
         if not self.run.alive() or kind in ENDS:
@@ -225,6 +226,13 @@ def wait_for(done, run):
 # --- the comparison ---------------------------------------------------------
 
 
+def unlike(calm, found):
+    """Return the scores that differ, and of them those given by hand."""
+    other = [k for k in calm if found.get(k) != calm[k]]
+    by_hand = {key: found.get(key, (None, None))[1] for key in other}
+    return other, [key for key in other if by_hand[key] != calm[key][1]]
+
+
 def undisturbed(folder, everyone):
     """Return the marks of the class when nothing happens to it."""
     place = class_in(folder, everyone)
@@ -245,7 +253,7 @@ def weather(storm, names, kills):
         gradebook.prepare(place, "symbols", names)
     mark(place, names[: len(names) // 2])
     while hits < kills and not storm.whole():
-        hits += storm.strike()
+        hits += storm.strike(hits)
     if storm.run:
         storm.end()
     storm.stop()
@@ -290,9 +298,7 @@ def storms(kills, everyone, rng, server, calm, whole):
         hits += weather(storm, sorted(s.key for s in everyone), kills - hits)
         for kind, before, code, said in storm.rows:
             print(f"{number:5}  {kind:22}{before:7}{code:>6}  {said[:90]}")
-        found = marks(storm.place)
-        lost = [k for k in calm if found.get(k, ())[1:] != calm[k][1:]]
-        other = [k for k in calm if found.get(k) != calm[k]]
+        other, lost = unlike(calm, marks(storm.place))
         missing = whole - len(storm.kept)
         wrong += len(other) + len(storm.twice) + abs(missing)
         print(
