@@ -16,7 +16,6 @@ from pathlib import Path
 import distributed
 from distributed.comm import CommClosedError
 from distributed.scheduler import KilledWorker
-from tqdm import tqdm
 
 from autograder import (
     Refusal,
@@ -28,7 +27,7 @@ from autograder import (
     selftest,
 )
 from autograder.course import Course
-from autograder.pool import give_up, grade_in_turn
+from autograder.pool import bar, give_up, grade_in_turn
 from autograder.worker import start_worker
 
 LOCAL = "local"
@@ -205,12 +204,12 @@ def blame_at_once(dask_scheduler):
 def graded(client, run, todo):
     """Return one result for each notebook."""
     results, suspects = [], []
-    with tqdm(total=len(todo), unit="notebook", disable=None) as bar:
+    with bar(None, len(todo)) as progress:
         futures = {submit(client, run, task): task for task in todo}
         for future in ended(client, futures):
             try:
                 results.append(future.result())
-                bar.update()
+                progress.update()
             except KilledWorker:
                 suspects.append(futures[future])
         for task in suspects:  # a worker was lost: by which of these?
@@ -219,7 +218,7 @@ def graded(client, run, todo):
                 results.append(future.result())
             except KilledWorker:
                 results.append(give_up(run.place, *task))
-            bar.update()
+            progress.update()
     return results
 
 

@@ -4,7 +4,12 @@ import contextlib
 import fcntl
 import itertools
 import multiprocessing
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 
 from tqdm import tqdm
@@ -17,18 +22,19 @@ from autograder.worker import blank, failed, finish, grade_one, start_worker
 def run_all(place, todo, jobs, how, force=False):
     """Grade in `jobs` processes, with a progress bar on a terminal."""
     jobs, results, left = max(1, min(jobs, len(todo))), [], list(todo)
-    with tqdm(total=len(todo), unit="notebook", disable=None) as bar:
+    options = how, force
+    with bar(None, len(todo)) as progress:
         if jobs == 1:
             start_worker(place, how, alone=True)
             with contextlib.closing(preprocessors.session.checker):
                 for task in left:
                     results.append(grade_in_turn(task, force))
-                    bar.update()
+                    progress.update()
             return results
         while left:
-            done, suspects = run_pool(place, left, jobs, (how, force), bar)
+            done, suspects = run_pool(place, left, jobs, options, progress)
             for task in suspects:  # a worker was killed: by which of these?
-                again, _ = run_pool(place, [task], 1, (how, force), bar)
+                again, _ = run_pool(place, [task], 1, options, progress)
                 done += again or [give_up(place, *task)]
             results += done
             names = {names_of(result) for result in done}
@@ -36,7 +42,7 @@ def run_all(place, todo, jobs, how, force=False):
     return results
 
 
-def run_pool(place, todo, jobs, options, bar):
+def run_pool(place, todo, jobs, options, progress):
     """Return the results, and what was being graded when the pool broke."""
     how, force = options
     results, suspects, running, waiting = [], [], {}, iter(todo)
@@ -49,15 +55,14 @@ def run_pool(place, todo, jobs, options, bar):
         try:
             while not suspects:
                 for task in itertools.islice(waiting, jobs - len(running)):
-                    future = pool.submit(grade_in_turn, task, force)
-                    running[future] = task
+                    running[send(pool, task, force)] = task
                 if not running:
                     break
                 for future in wait(running, None, FIRST_COMPLETED).done:
                     task = running.pop(future)
                     try:
                         results.append(future.result())
-                        bar.update()
+                        progress.update()
                     except BrokenProcessPool:
                         suspects.append(task)
         except KeyboardInterrupt:  # leaving the pool waits for all its work
@@ -65,6 +70,16 @@ def run_pool(place, todo, jobs, options, bar):
                 worker.kill()
             raise
     return results, suspects
+
+
+def send(pool, task, force):
+    """Return the future of a notebook; that of a broken pool has failed."""
+    try:
+        return pool.submit(grade_in_turn, task, force)
+    except BrokenProcessPool as problem:  # a worker was killed while idle
+        future = Future()
+        future.set_exception(problem)
+        return future
 
 
 def grade_in_turn(task, force=False):
@@ -97,3 +112,8 @@ def give_up(place, job, notebook):
 def names_of(result):
     """Return the names that identify the result, as key_of does."""
     return result["student"], result["assignment"], result["notebook"]
+
+
+def bar(work, total):
+    """Return the iterable with a progress bar on a terminal."""
+    return tqdm(work, total=total, unit="notebook", disable=None)

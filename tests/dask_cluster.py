@@ -52,8 +52,7 @@ class DaskCluster:
             time.sleep(0.1)
 
     def stop(self):
-        """End every process; a nanny ends its worker when it is told to."""
+        """End every process; a worker ends when it has lost its nanny."""
         for process in reversed(self.processes):
-            process.terminate()
-        for process in self.processes:
+            process.kill()
             process.wait()
