@@ -151,6 +151,7 @@ def test_a_mark_given_in_the_browser_reaches_csv_and_student(
         page.click("text=beginner")
         page.click("text=Submission #1")
         card = page.locator(f".nbgrader_cell:has(#{ANSWER})")
+        card.wait_for()
         shown = page.locator("main").inner_text()
         rubric = shown.index("a measurement that can be carried out")
         model = shown.index(PAGE)
