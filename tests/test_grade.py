@@ -237,6 +237,24 @@ def started_with(word):
 
 
 @pytest.mark.slow
+def test_a_forced_run_that_is_killed_leaves_no_old_result(
+    tmp_path, monkeypatch
+):
+    def killed(*args):
+        raise KeyboardInterrupt
+
+    course = small_course.make(tmp_path, alice=submission())
+    grade.grade(course)
+    with monkeypatch.context() as patch:
+        patch.setattr(worker, "autograde", killed)
+        with pytest.raises(KeyboardInterrupt):
+            grade.grade(course, force=True)
+    grade.grade(course)
+    with gradebook.opened(course) as book:
+        assert book.find_submission("tiny", "alice").score == 4
+
+
+@pytest.mark.slow
 def test_a_worker_that_dies_does_not_stop_the_batch(tmp_path, monkeypatch):
     def graded(place, job, notebook):
         if job.student == "bob":

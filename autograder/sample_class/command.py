@@ -73,6 +73,7 @@ def grade_sample(
     source=Course.source,
     released=Course.released,
     everyone=None,
+    limits=LIMITS,
 ):
     """Grade the class into `scratch`; return one row a student."""
     place = Course(scratch / "class", source, released)
@@ -82,7 +83,7 @@ def grade_sample(
     chosen = make(inbox, released, source, mark, only, everyone)
     known = released_notebooks(place.released)
     entries = Intake(place.classroom, known).collect(sorted(inbox.iterdir()))
-    results = grade(place, jobs=jobs, seed=SEED, limits=LIMITS)
+    results = grade(place, jobs=jobs, seed=SEED, limits=limits)
     export.write_csv(place)
     report.write(place)
     by_student = {r["student"]: r for r in results}
