@@ -135,7 +135,7 @@ def growth(folder, sizes):
 
 
 def plain(course, assignment, students):
-    """Return nbgrader's seconds for these; all must get full marks."""
+    """Return nbgrader's seconds; Refusal if one of them gets no points."""
     root = course.classroom / "plain"
     shutil.rmtree(root, ignore_errors=True)
     shutil.copytree(course.source, root / "source")

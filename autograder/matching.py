@@ -11,8 +11,10 @@ import ast
 import functools
 import hashlib
 import html
+import io
 import re
 import textwrap
+import tokenize
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -117,6 +119,8 @@ TYPOGRAPHY = str.maketrans({
     "\u00ad": "",
 })  # fmt: skip
 ENTITY = re.compile(r"&(?:lt|gt|amp|quot|#39|nbsp);")
+QUOTED = {tokenize.STRING, tokenize.COMMENT}
+QUOTED.add(getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING))
 PROMPT = re.compile(r"(?m)^(?:>>>|\.\.\.) ?|^In \[\d*\]: ")
 
 
@@ -139,7 +143,7 @@ def mended(piece):
 @functools.lru_cache(maxsize=256)
 def mend(code):
     """Return (code, what was mended), changed only where that compiles."""
-    if ENTITY.search(code) and fault_of(html.unescape(code)) is None:
+    if entity_in(code) and fault_of(html.unescape(code)) is None:
         return html.unescape(code), "signs such as &lt; were turned back"
     if fault_of(code) is None:
         return code, ""
@@ -153,6 +157,18 @@ def mend(code):
         if text != code and fault_of(text) is None:
             return text, what
     return code, ""
+
+
+def entity_in(code):
+    """Return whether signs such as &lt; stand outside strings and comments."""
+    try:
+        read = io.StringIO(without_magic(code)).readline
+        tokens = list(tokenize.generate_tokens(read))
+    except (tokenize.TokenError, SyntaxError):
+        return bool(ENTITY.search(code))
+    quoted = [t.string for t in tokens if t.type in QUOTED]
+    found = sum(len(ENTITY.findall(text)) for text in quoted)
+    return len(ENTITY.findall(without_magic(code))) > found
 
 
 def fault_of(code):

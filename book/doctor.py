@@ -19,10 +19,12 @@ import functools
 import glob
 import hashlib
 import html
+import io
 import json
 import re
 import sys
 import textwrap
+import tokenize
 import warnings
 
 
@@ -330,6 +332,8 @@ TYPOGRAPHY = str.maketrans({
     "\u00ad": "",
 })  # fmt: skip
 ENTITY = re.compile(r"&(?:lt|gt|amp|quot|#39|nbsp);")
+QUOTED = {tokenize.STRING, tokenize.COMMENT}
+QUOTED.add(getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING))
 PROMPT = re.compile(r"(?m)^(?:>>>|\.\.\.) ?|^In \[\d*\]: ")
 
 
@@ -352,7 +356,7 @@ def mended(piece):
 @functools.lru_cache(maxsize=256)
 def mend(code):
     """Return (code, what was mended), changed only where that compiles."""
-    if ENTITY.search(code) and fault_of(html.unescape(code)) is None:
+    if entity_in(code) and fault_of(html.unescape(code)) is None:
         return html.unescape(code), "signs such as &lt; were turned back"
     if fault_of(code) is None:
         return code, ""
@@ -366,6 +370,18 @@ def mend(code):
         if text != code and fault_of(text) is None:
             return text, what
     return code, ""
+
+
+def entity_in(code):
+    """Return whether signs such as &lt; stand outside strings and comments."""
+    try:
+        read = io.StringIO(without_magic(code)).readline
+        tokens = list(tokenize.generate_tokens(read))
+    except (tokenize.TokenError, SyntaxError):
+        return bool(ENTITY.search(code))
+    quoted = [t.string for t in tokens if t.type in QUOTED]
+    found = sum(len(ENTITY.findall(text)) for text in quoted)
+    return len(ENTITY.findall(without_magic(code))) > found
 
 
 def fault_of(code):

@@ -41,14 +41,14 @@ def class_of(size, hostile=HOSTILE):
     chosen = [
         next(tricks if number % 10 == 9 else honest) for number in range(size)
     ]
+    endings = itertools.product(ascii_lowercase, repeat=3)
+    endings = itertools.islice(endings, size)  # 26**3 students at most
     return [
         dataclasses.replace(
             student, key=f"{student.key}-{''.join(letters)}",
             arrives="folder", file="", earlier="",
         )
-        for student, letters in zip(
-            chosen, itertools.product(ascii_lowercase, repeat=3), strict=False
-        )
+        for student, letters in zip(chosen, endings, strict=True)
     ]  # fmt: skip
 
 

@@ -168,3 +168,15 @@ def test_code_without_end_is_cut_and_told():
     assert sum(len(c.source) for c in rebuilt.notebook.cells) < 1_010_000
     answers = [c.source for c in rebuilt.notebook.cells]
     assert ANSWERS["slope"] in answers
+
+
+@pytest.mark.parametrize("code", [
+    "label = 'a &lt; b'", "x = 1  # a &amp; b", 'page = f"{x}&nbsp;"',
+])
+def test_signs_in_strings_and_comments_are_the_students_own(code):
+    assert matching.mend(code) == (code, "")
+
+
+def test_signs_in_code_are_turned_back():
+    told = "signs such as &lt; were turned back"
+    assert matching.mend("y = x &lt; 1  # &gt;") == ("y = x < 1  # >", told)

@@ -61,7 +61,7 @@ def run_alone(notebook, folder):
     """Grade it as plain nbgrader does, tests beside the answers."""
     code = [c for c in notebook.cells if c.cell_type == "code"]
     replies, _ = bench.alone([c.source for c in code], folder)
-    for cell, reply in zip(code, replies, strict=False):
+    for cell, reply in zip(code[: len(replies)], replies, strict=True):
         cell.outputs = plain_outputs(cell, split.report(reply))
     for cell in code[len(replies) :]:
         gone = split.Outcome(False, "the kernel died")
