@@ -1,17 +1,29 @@
 """Comparison helpers of the exercises' test cells.
 
 A release copies this file into one locked cell of each notebook, so it
-needs only numpy and sympy. Every helper compares in stages (type, shape,
-dtype, finite, value) and stops at the first that fails, in a sentence.
+needs only numpy and sympy, which brings mpmath. Every helper compares in
+stages (type, shape, dtype, finite, value) and stops at the first that
+fails, in a sentence.
 """
 
+import mpmath
 import numpy as np
 import sympy as sp
 
 WAITING = (  # what evalf leaves as it is until `doit`
     sp.Derivative, sp.Integral, sp.Sum, sp.Product, sp.Limit,
-    sp.KroneckerDelta,
+    sp.Subs, sp.KroneckerDelta,
 )
+UNKNOWN = sp.core.function.AppliedUndef  # f(x) of a function without a rule
+PLAIN = {  # what mpmath computes; the rest is SymPy's
+    sp.Add: lambda *parts: mpmath.fsum(parts),
+    sp.Mul: lambda *parts: mpmath.fprod(parts),
+    sp.Pow: mpmath.power,
+    **{f: getattr(mpmath, f.__name__) for f in (
+        sp.exp, sp.log, sp.sin, sp.cos, sp.tan, sp.sinh, sp.cosh, sp.tanh,
+    )},
+}  # fmt: skip
+DIGITS = 50  # of values; two answers must agree in 18
 CHECK_SEED = 20260  # fixed in Colab; grading draws its own and records it
 
 
@@ -274,13 +286,21 @@ def _entries(value):
     return list(value) if isinstance(value, sp.MatrixBase) else [value]
 
 
+class _Point(dict):
+    """A value for every symbol; `known` holds those of expressions."""
+
+    def __init__(self, values):
+        super().__init__(values)
+        self.known = {}
+
+
 def _points(*values):
-    """Yield eight random points, each a value for every symbol."""
+    """Yield eight random points."""
     rng = check_rng()
     symbols = set().union(*(v.free_symbols for v in values))
     ordered = sorted(symbols, key=lambda s: (str(s), str(s.assumptions0)))
     for _ in range(8):
-        yield {s: _draw(s, rng) for s in ordered}
+        yield _Point({s: _draw(s, rng) for s in ordered})
 
 
 def _draw(symbol, rng):
@@ -322,28 +342,44 @@ def _equal_ordered(got, want, points):
 
 def _gap(got, want, point):
     """Return the relative difference at a point, None where undefined."""
-    a, b = _evaluate(got, point), _evaluate(want, point)
-    if a is None or b is None:
-        return None
-    return float(abs(a - b) / max(1, abs(b)))
+    with mpmath.workdps(DIGITS):
+        a, b = _evaluate(got, point), _evaluate(want, point)
+        if a is None or b is None:
+            return None
+        return float(abs(a - b) / max(1, abs(b)))
 
 
 def _evaluate(expression, point):
-    value = _with_sample_functions(expression)
-    if value.has(*WAITING):
-        value = value.subs(point).doit()
-    value = value.evalf(30, subs=point)
-    return value if value.is_number and value.is_finite else None
+    if expression.has(*WAITING, UNKNOWN):
+        for f in expression.atoms(UNKNOWN):
+            expression = expression.replace(f.func, _sample(f.func))
+        expression = expression.subs(point).doit()
+    try:
+        value = _value(expression, point)
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+    return value if mpmath.isfinite(value) else None
 
 
-def _with_sample_functions(expression):
-    """Put one fixed smooth function in the place of each unknown f(x)."""
-    for f in expression.atoms(sp.core.function.AppliedUndef):
-        slope = 2 + sum(map(ord, f.func.__name__)) % 7
-        expression = expression.replace(
-            f.func, lambda *a, k=slope: sp.sin(k * sum(a)) + sum(a) ** 2
-        )
-    return expression
+def _sample(function):
+    """Return the one smooth function that stands for an unknown f(x)."""
+    slope = 2 + sum(map(ord, function.__name__)) % 7
+    return lambda *a: sp.sin(slope * sum(a)) + sum(a) ** 2
+
+
+def _value(expression, point):
+    """Return the value at a point; that of each part is computed once.
+
+    The entries of a matrix have most of their parts in common.
+    """
+    if expression not in point.known:
+        compute = PLAIN.get(expression.func)
+        if compute:
+            value = compute(*[_value(a, point) for a in expression.args])
+        else:
+            value = mpmath.mpmathify(expression.evalf(DIGITS, subs=point))
+        point.known[expression] = value
+    return point.known[expression]
 
 
 def _as_matrix(expression, point):

@@ -16,6 +16,7 @@ from time import sleep
 import nbformat
 import nbgrader.api
 import sqlalchemy
+from alembic.script import ScriptDirectory
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import SaveCells
 from nbgrader.utils import parse_utc
@@ -50,10 +51,19 @@ def quiet():
 # SQLAlchemy keeps the statements that it has translated with an engine, and
 # nbgrader makes an engine whenever it opens the gradebook.
 nbgrader.api.create_engine = functools.cache(sqlalchemy.create_engine)
-# A program of its own says what a new gradebook's version is: the same always.
-nbgrader.api.get_alembic_version = functools.cache(
-    nbgrader.api.get_alembic_version
-)
+
+
+@functools.cache
+def newest_version():
+    """Return the version of a new gradebook's tables.
+
+    nbgrader starts a program to ask for it, which takes seconds.
+    """
+    versions = Path(nbgrader.api.__file__).with_name("alembic")
+    return ScriptDirectory(str(versions)).get_current_head()
+
+
+nbgrader.api.get_alembic_version = newest_version
 
 
 class Away(Refusal):

@@ -23,6 +23,7 @@ from autograder import Refusal, gradebook, jobs, sandbox
 from autograder.course import ROOT, Course
 from autograder.identity import released_notebooks
 from autograder.intake import Intake
+from autograder.release import release
 from autograder.sample_class.make import make
 from tests.dask_cluster import DaskCluster
 from tests.database import BIN, MISSING, Server
@@ -40,7 +41,7 @@ DASK = ("a Dask worker", "the Dask scheduler", "the run on Dask",
 
 def class_in(folder, everyone, address=""):
     """Make and collect the class; return its Course."""
-    place = Course(folder / "class")
+    place = Course(folder / "class", SCRATCH / "source", SCRATCH / "notebooks")
     make(folder / "inbox", place.released, place.source, everyone=everyone)
     known = released_notebooks(place.released)
     intake = Intake(place.classroom, known)
@@ -55,7 +56,8 @@ def command(place, *more):
     """Return the command line that grades the class."""
     return [
         sys.executable, "-m", "autograder", "grade", "--seed", str(SEED),
-        "--classroom", str(place.classroom), "-j2", *more,
+        "--classroom", str(place.classroom), "--source", str(place.source),
+        "-j2", *more,
     ]  # fmt: skip
 
 
@@ -275,6 +277,7 @@ def main(argv=None):
     if BIN is None:
         raise Refusal(MISSING)
     shutil.rmtree(SCRATCH, ignore_errors=True)
+    release("symbols", SCRATCH / "notebooks", SCRATCH / "source")
     everyone = class_of(args.size, hostile=("tampering",))
     calm, whole = undisturbed(SCRATCH / "calm", everyone)
     print(f"undisturbed: {whole} of {len(everyone)} students graded")
