@@ -192,6 +192,7 @@ def test_the_sample_in_full(sample):
         "> **A titled box**\n>\n> Inside",
         "> ```python\n> x = 1\n> ```",
         "<details>\n<summary>Solution</summary>\n\nIt is $1+1=2$.",
+        "<summary>Choice $b$ and `code`</summary>\n\nRight. It is $2+1$.",
         "**Fig. 1.1** A dot.",
         "Fig. 1.1 shows",
         "**Fig. 1.2** A drawn line.",

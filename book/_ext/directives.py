@@ -43,6 +43,7 @@ def directive(page: Page, token, line: int) -> str:
     where = f"{page.name}:{line + 1}"
     handlers: dict[str, Callable[[], str]] = {
         "admonition": lambda: admonition(page, argument, opts, body, line),
+        "dropdown": lambda: dropdown(page, argument, body, line),
         "math": lambda: math(page, argument, opts, body, where),
         "literalinclude": lambda: listing(page, argument, opts, where),
         "figure": lambda: figure(page, argument, opts, body, where, line),
@@ -70,6 +71,12 @@ def admonition(page: Page, title, opts, body: str, line: int) -> str:
         return details(title, inner)
     quoted = "\n".join(f"> {x}".rstrip() for x in inner.splitlines())
     return f"> **{title}**\n>\n{quoted}"
+
+
+def dropdown(page: Page, title: str, body: str, line: int) -> str:
+    """A folded part, such as the answer to a choice."""
+    title = inline(page, title, f"{page.name}:{line + 1}")
+    return details(title, parse(page, body, line))
 
 
 def details(title: str, inner: str) -> str:
