@@ -46,6 +46,16 @@ def test_false_identities_are_refused(name):
         prove_equal(*FALSE[name])
 
 
+def test_a_false_sum_that_sympy_stumbles_over_is_refused():
+    k, j = sp.symbols("k j", integer=True)
+    v, z = sp.IndexedBase("v"), sp.IndexedBase("z")
+    total = sp.Sum(sp.exp(z[k]), (k, 0, n - 1))
+    weighted = sp.Sum(v[k] * sp.exp(z[k]), (k, 0, n - 1))
+    mean = sp.exp(z[j]) * (v[j] / total - weighted / total**2)
+    with pytest.raises(AssertionError, match="not proved"):
+        prove_equal(mean, 2 * mean)
+
+
 def test_matrices_are_compared_entry_by_entry():
     good = sp.Matrix([[x, 1], [0, (1 + x) ** 2]])
     prove_equal(good, good.expand())

@@ -76,7 +76,10 @@ def _exact_zero(difference):
     ]
     shortest = difference
     for route in routes:
-        form = route(difference)
+        try:
+            form = route(difference)
+        except StopIteration:  # SymPy's, from a sum in a denominator
+            continue
         if form == 0:
             return form
         shortest = min(shortest, form, key=sp.count_ops)
