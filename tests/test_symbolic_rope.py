@@ -1,11 +1,16 @@
 """RoPE in symbols: relative position for every pair, and the maps."""
 
+import json
+from pathlib import Path
+
+import numpy as np
 import pytest
 import sympy as sp
 
 from assembled.symbolic import rope
 from assembled.symbolic.proof import prove_equal
 
+RECORD = Path(__file__).parent.parent / "book/_data/published_rope.json"
 m, n, shift, theta = sp.symbols("m n c theta", real=True)
 THETAS = sp.symbols("theta0:3", positive=True)
 Q = sp.Matrix(sp.symbols("q0:6", real=True))
@@ -118,6 +123,30 @@ def test_llama3_is_by_parts_with_low_1_and_high_4():
         kinds.append("kept" if kept else "divided" if divided else "blend")
     assert [kinds.count(kind) for kind in ("kept", "blend", "divided")] \
         == [29, 6, 29]
+
+
+def llama3(base, factor):
+    """The 64 mapped frequencies as floats, old context 8192."""
+    numbers = [sp.Integer(x) for x in (factor, 8192, 1, 4)]
+    return np.array([float(rope.llama3(f.n(20), *numbers))
+                     for f in frequencies(base)])
+
+
+def test_llama3_is_the_published_map_value_by_value():
+    published = json.loads(RECORD.read_text("utf-8"))
+    rounding = 2.0**-24  # the record is float32, after a few operations
+    relative = llama3(500_000, 8) / published["llama3"] - 1
+    assert relative.shape == (64,) and abs(relative).max() < 8 * rounding
+    scale = rope.yarn_score_scale(sp.Integer(16))
+    assert abs(scale - published["yarn_scale"]) < 1e-12
+
+
+def test_llama3_gives_the_sum_that_torchtune_publishes():
+    """Cosines and sines of 4,096 positions, by Meta's own code, base 10^4."""
+    angles = np.outer(np.arange(4096), llama3(10_000, 8))
+    total = np.cos(angles).sum() + np.sin(angles).sum()
+    # theirs are float32: an angle up to 4096 is off by up to 2^-13
+    assert abs(total - 91141.7656) < 0.1
 
 
 def test_ntk_aware_moves_the_slowest_pair_alone_by_the_factor():
