@@ -18,21 +18,34 @@ from assembled.symbolic.softmax import (
 
 
 def scores(q: sp.MatrixBase, keys: sp.MatrixBase) -> sp.MatrixBase:
-    """z_j = k_j . q / sqrt(K), (T, 1)."""
+    """z_j = k_j . q / sqrt(K), (T, 1).
+
+    >>> scores(sp.Matrix([2, 0, 0, 0]), sp.eye(4)[:2, :]).T
+    Matrix([[1, 0]])
+    """
     return keys * q / sp.sqrt(q.rows)
 
 
 def attend(
     q: sp.MatrixBase, keys: sp.MatrixBase, values: sp.MatrixBase
 ) -> sp.MatrixBase:
-    """o = sum_j p_j v_j, (K, 1), with p = softmax(scores)."""
+    """o = sum_j p_j v_j, (K, 1), with p = softmax(scores).
+
+    >>> attend(sp.Matrix([0]), sp.Matrix([1, 2]), sp.Matrix([3, 5]))
+    Matrix([[4]])
+    """
     return values.T * softmax(scores(q, keys))
 
 
 def jacobian_in_query(
     q: sp.MatrixBase, keys: sp.MatrixBase, values: sp.MatrixBase
 ) -> sp.MatrixBase:
-    """do/dq = V^T (diag(p) - p p^T) K / sqrt(d_k), (K, K)."""
+    """do/dq = V^T (diag(p) - p p^T) K / sqrt(d_k), (K, K).
+
+    >>> keys, values = sp.Matrix([1, -1]), sp.Matrix([2, 4])
+    >>> jacobian_in_query(sp.Matrix([0]), keys, values)
+    Matrix([[-1]])
+    """
     p = softmax(scores(q, keys))
     return values.T * softmax_jacobian(p) * keys / sp.sqrt(q.rows)
 
@@ -40,7 +53,12 @@ def jacobian_in_query(
 def jacobian_in_key(
     q: sp.MatrixBase, keys: sp.MatrixBase, values: sp.MatrixBase, j: int
 ) -> sp.MatrixBase:
-    """do/dk_j = p_j (v_j - o) q^T / sqrt(d_k), (K, K)."""
+    """do/dk_j = p_j (v_j - o) q^T / sqrt(d_k), (K, K).
+
+    >>> q, keys, values = sp.ones(1, 1), sp.zeros(2, 1), sp.Matrix([2, 4])
+    >>> jacobian_in_key(q, keys, values, 0)
+    Matrix([[-1/2]])
+    """
     p = softmax(scores(q, keys))
     o = values.T * p
     return p[j] * (values[j, :].T - o) * q.T / sp.sqrt(q.rows)
@@ -49,7 +67,13 @@ def jacobian_in_key(
 def jacobian_in_value(
     q: sp.MatrixBase, keys: sp.MatrixBase, j: int
 ) -> sp.MatrixBase:
-    """do/dv_j = p_j I, (K, K)."""
+    """do/dv_j = p_j I, (K, K).
+
+    >>> jacobian_in_value(sp.ones(2, 1), sp.zeros(4, 2), 0)
+    Matrix([
+    [1/4,   0],
+    [  0, 1/4]])
+    """
     return softmax(scores(q, keys))[j] * sp.eye(q.rows)
 
 
@@ -57,13 +81,22 @@ v_any = sp.IndexedBase("v", real=True)
 
 
 def output_any() -> sp.Expr:
-    """One channel of o for n keys, n a symbol: sum_k p_k v_k."""
+    """One channel of o for n keys, n a symbol: sum_k p_k v_k.
+
+    >>> output_any().subs(n, 1).doit()
+    v[0]
+    """
     top = sp.Sum(sp.exp(z_any[k]) * v_any[k], (k, 0, n - 1))
     return top / sp.Sum(sp.exp(z_any[k]), (k, 0, n - 1))
 
 
 def output_derivative(j: sp.Expr) -> sp.Expr:
-    """do/dz_j for any n, computed by SymPy: it is p_j (v_j - o)."""
+    """do/dz_j for any n, computed by SymPy: it is p_j (v_j - o).
+
+    >>> alone = output_derivative(sp.Integer(0)).subs(n, 1)
+    >>> sp.simplify(alone.doit())  # one key has no choice
+    0
+    """
     return in_range(sp.diff(output_any(), z_any[j]), j)
 
 
@@ -107,5 +140,9 @@ def null_value_head(
 
 
 def gated(output: sp.MatrixBase, gate: sp.Expr) -> sp.MatrixBase:
-    """sigmoid(gate) * o: the valve behind the mix, weights untouched."""
+    """sigmoid(gate) * o: the valve behind the mix, weights untouched.
+
+    >>> gated(sp.Matrix([6]), sp.log(2))
+    Matrix([[4]])
+    """
     return sigmoid(gate) * output

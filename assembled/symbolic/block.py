@@ -23,7 +23,11 @@ def branch_jacobian(l):
 
 
 def norm_jacobian(l):
-    """Return the noncommutative symbol N_l; N_f is the final norm's."""
+    """Return the noncommutative symbol N_l; N_f is the final norm's.
+
+    >>> norm_jacobian(1)
+    N_1
+    """
     return sp.Symbol(f"N_{l}", commutative=False)
 
 
@@ -83,7 +87,11 @@ def paths(product):
 
 
 def factors(path):
-    """Return the Jacobians of one path, last first; none for 1."""
+    """Return the Jacobians of one path, last first; none for 1.
+
+    >>> [factors(p) for p in paths(stack_jacobian("post", 1))]
+    [[N_1], [N_1, J_1]]
+    """
     return [f for f in sp.Mul.make_args(path) if f != 1]
 
 

@@ -21,7 +21,11 @@ def one_hot(tokens, vocab_size):
 
 
 def embedding(tokens, table):
-    """Return the rows table[tokens], (T, D), as one_hot @ table."""
+    """Return the rows table[tokens], (T, D), as one_hot @ table.
+
+    >>> embedding([1, 0, 1], sp.Matrix([3, 5])).T
+    Matrix([[5, 3, 5]])
+    """
     return one_hot(tokens, table.rows) * table
 
 
@@ -39,7 +43,11 @@ def embedding_gradient(tokens, table, dy):
 
 
 def scatter_add(tokens, vocab_size, dy):
-    """Return (V, D): each row of dy added at its token's row."""
+    """Return (V, D): each row of dy added at its token's row.
+
+    >>> scatter_add([1, 0, 1], 2, sp.Matrix([3, 5, 7])).T
+    Matrix([[5, 10]])
+    """
     rows = sp.zeros(vocab_size, dy.cols)
     for r, token in enumerate(tokens):
         rows[token, :] += dy.row(r)

@@ -21,7 +21,11 @@ def cross_entropy():
 
 
 def softmax_entry():
-    """Return ŷ_j = e^{z_j} / Σ e^{z_k}."""
+    """Return ŷ_j = e^{z_j} / Σ e^{z_k}.
+
+    >>> softmax_entry()
+    exp(z[j])/Sum(exp(z[k]), (k, 0, V - 1))
+    """
     return sp.exp(z[j]) / sp.Sum(sp.exp(z[k]), (k, 0, V - 1))
 
 
@@ -39,6 +43,9 @@ def mean_cross_entropy(logits, targets, ignore=None):
     """Return the mean loss of a matrix of logits (N, V).
 
     Tokens whose target equals `ignore` count neither above nor below.
+
+    >>> mean_cross_entropy(sp.zeros(3, 4), [1, 2, -1], ignore=-1)
+    log(4)
     """
     rows = [(r, target) for r, target in enumerate(targets)
             if target != ignore]

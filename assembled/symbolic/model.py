@@ -44,6 +44,9 @@ def swiglu_gains():
 
     Up has unit mean square, so E (silu(gate) up)² = E silu². The gate
     path carries silu′(gate) up, the up path silu(gate).
+
+    >>> [round(gain.evalf(8), 4) for gain in swiglu_gains()]
+    [0.3558, 0.7353]
     """
     up_path = gaussian_mean(swiglu.silu() ** 2)
     gate_path = gaussian_mean(swiglu.silu_derivative() ** 2)

@@ -49,12 +49,20 @@ def variance():
 
 
 def rms():
-    """Return r = √(mean(x²) + ε), what RMSNorm divides by."""
+    """Return r = √(mean(x²) + ε), what RMSNorm divides by.
+
+    >>> rms()
+    sqrt(epsilon + Sum(x[k]**2, (k, 0, d - 1))/d)
+    """
     return sp.sqrt(mean_square() + epsilon)
 
 
 def deviation():
-    """Return σ = √(var(x) + ε), what LayerNorm divides by."""
+    """Return σ = √(var(x) + ε), what LayerNorm divides by.
+
+    >>> deviation().subs(d, 1).doit()
+    sqrt(epsilon)
+    """
     return sp.sqrt(variance() + epsilon)
 
 
@@ -68,7 +76,11 @@ def rms_norm_entry(index=i):
 
 
 def layer_norm_entry(index=i):
-    """Return entry `index` of LayerNorm, g (x − mean)/σ + b, for any d."""
+    """Return entry `index` of LayerNorm, g (x − mean)/σ + b, for any d.
+
+    >>> layer_norm_entry(0).subs(d, 1).doit()
+    b[0]
+    """
     return g[index] * (x[index] - mean()) / deviation() + b[index]
 
 
@@ -86,6 +98,9 @@ def rms_norm_jacobian_entry():
     """Return the recognised form: scale × (identity − outer product).
 
     Entry (i, j) of diag(g) (I − x̂ x̂ᵀ/d)/r with x̂ = x/r.
+
+    >>> sp.factor(rms_norm_jacobian_entry().subs({i: 0, j: 0, d: 1}).doit())
+    epsilon*g[0]/(epsilon + x[0]**2)**(3/2)
     """
     r = rms()
     delta = sp.KroneckerDelta(i, j)
@@ -96,6 +111,10 @@ def layer_norm_jacobian_entry():
     """Return scale × (identity − two outer products), for any d.
 
     Entry (i, j) of diag(g) (I − 1 1ᵀ/d − x̂ x̂ᵀ/d)/σ, x̂ = (x − mean)/σ.
+
+    >>> alone = {i: 0, j: 0, d: 1}
+    >>> sp.simplify(layer_norm_jacobian_entry().subs(alone).doit())
+    0
     """
     sigma = deviation()
     unit = [(x[n] - mean()) / sigma for n in (i, j)]
@@ -127,7 +146,13 @@ def rms_norm(column, gain, eps=epsilon):
 
 
 def rms_norm_jacobian(column, gain, eps=epsilon):
-    """Return diag(g) (I − x̂ x̂ᵀ/d)/r for an explicit column, (d, d)."""
+    """Return diag(g) (I − x̂ x̂ᵀ/d)/r for an explicit column, (d, d).
+
+    >>> rms_norm_jacobian(sp.Matrix([1, 1]), sp.ones(2, 1), 0)
+    Matrix([
+    [ 1/2, -1/2],
+    [-1/2,  1/2]])
+    """
     size = column.rows
     r = sp.sqrt((column.T * column)[0] / size + eps)
     unit = column / r
@@ -146,7 +171,11 @@ def layer_norm(column, gain, bias, eps=epsilon):
 
 
 def layer_norm_jacobian(column, gain, eps=epsilon):
-    """Return diag(g) (I − 1 1ᵀ/d − x̂ x̂ᵀ/d)/σ for an explicit column."""
+    """Return diag(g) (I − 1 1ᵀ/d − x̂ x̂ᵀ/d)/σ for an explicit column.
+
+    >>> layer_norm_jacobian(sp.Matrix([0, 0, 3]), sp.ones(3, 1), 0).rank()
+    1
+    """
     size = column.rows
     ones = sp.ones(size, 1)
     centred = column - ones * sum(column) / size

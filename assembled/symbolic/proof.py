@@ -20,6 +20,10 @@ def prove_equal(computed, claimed):
     Both are expressions or matrices of one shape. Raises AssertionError
     with the difference, so a page that claims a false identity cannot be
     built, and says whether the claim is false or only not proved.
+
+    >>> x = sp.Symbol("x", real=True)
+    >>> prove_equal((x + 1) ** 2, x**2 + 2 * x + 1)
+    (x + 1)**2
     """
     for name, side in (("computed", computed), ("claimed", claimed)):
         if isinstance(side, str):

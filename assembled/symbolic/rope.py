@@ -59,6 +59,11 @@ def rope_matrix(
 
     "interleaved" pairs channels (2i, 2i+1): blocks on the diagonal.
     "half" pairs (i, i + K/2): the same matrix with its channels permuted.
+
+    >>> rope_matrix(sp.pi / 2, [sp.Integer(1)], "half")
+    Matrix([
+    [0, -1],
+    [1,  0]])
     """
     blocks = sp.diag(*(rotation(position * theta) for theta in thetas))
     if pairing == "interleaved":
@@ -79,7 +84,12 @@ def score(
     thetas: Sequence[sp.Expr],
     pairing: str = "interleaved",
 ) -> sp.Expr:
-    """(R(m) q) . (R(n) k), before the division by sqrt(K); q, k (K, 1)."""
+    """(R(m) q) . (R(n) k), before the division by sqrt(K); q, k (K, 1).
+
+    >>> q, k = sp.Matrix([2, 0]), sp.Matrix([1, 0])
+    >>> score(q, k, sp.Integer(5), sp.Integer(3), [sp.pi / 6])
+    1
+    """
     turned_q = rope_matrix(m, thetas, pairing) * q
     turned_k = rope_matrix(n, thetas, pairing) * k
     return turned_q.dot(turned_k)
@@ -91,6 +101,10 @@ def pair_score(
     """One pair's share of the score from the distance m - n; q, k (2, 1).
 
     (q . k) cos((m-n) theta) + (q_0 k_1 - q_1 k_0) sin((m-n) theta).
+
+    >>> q, k = sp.Matrix([2, 0]), sp.Matrix([1, 0])
+    >>> pair_score(q, k, sp.Integer(2), sp.pi / 6)
+    1
     """
     angle = distance * theta
     cross = q[0] * k[1] - q[1] * k[0]
@@ -100,7 +114,12 @@ def pair_score(
 def complex_pair_score(
     q: sp.MatrixBase, k: sp.MatrixBase, distance: sp.Expr, theta: sp.Expr
 ) -> sp.Expr:
-    """The same share in complex numbers: Re(q conj(k) e^{i(m-n)theta})."""
+    """The same share in complex numbers: Re(q conj(k) e^{i(m-n)theta}).
+
+    >>> q, k = sp.Matrix([2, 0]), sp.Matrix([1, 0])
+    >>> complex_pair_score(q, k, sp.Integer(2), sp.pi / 6)
+    1
+    """
     q_complex, k_complex = q[0] + sp.I * q[1], k[0] + sp.I * k[1]
     turn = sp.exp(sp.I * distance * theta)
     product = q_complex * sp.conjugate(k_complex) * turn
@@ -113,6 +132,11 @@ def score_of_any_size(
     """The score over N pairs, N a symbol: as defined, and by m - n alone.
 
     Pair p holds q_{2p}, q_{2p+1} and turns by its own theta_p.
+
+    >>> m, n = sp.symbols("m n", real=True)
+    >>> defined, relative = score_of_any_size(m, n)
+    >>> relative.limits == defined.limits, relative.limits
+    (True, ((p, 0, N - 1),))
     """
     pair, count = sp.symbols("p N", integer=True, nonnegative=True)
     q, k, theta = (
@@ -132,6 +156,10 @@ def with_one_more_pair(
     """R(m)^T R(n) for N + 1 pairs, given A(m)^T A(n) = A(n-m) for N.
 
     A stands for the first N pairs, (2N, 2N), with N a symbol.
+
+    >>> m, n, theta = sp.symbols("m n theta", real=True)
+    >>> with_one_more_pair(m, n, theta).blocks[0, 0]
+    A(n-m)
     """
     pairs = sp.Symbol("N", integer=True, positive=True)
     at_m, at_n, at_difference = (
@@ -187,6 +215,11 @@ def by_parts(
 
     YaRN's paper: low 1, high 32, ramp linear in r. (Released YaRN code
     ramps over the pair index instead, which is another function.)
+
+    >>> theta = 2 * sp.pi / 16  # a turn takes 16 positions
+    >>> factor, L, low, high = map(sp.Integer, (8, 40, 1, 4))
+    >>> by_parts(theta, factor, L, low, high) / theta  # 2.5 turns in L
+    9/16
     """
     turns = old_context / wavelength(theta)
     ramp = (turns - low) / (high - low)
@@ -204,6 +237,11 @@ def llama3(
     """The map of Llama 3.1's released code, case by case on wavelength.
 
     Its numbers: factor 8, old context 8192, low 1, high 4.
+
+    >>> theta = 2 * sp.pi / 16  # a turn takes 16 positions
+    >>> factor, L, low, high = map(sp.Integer, (8, 40, 1, 4))
+    >>> llama3(theta, factor, L, low, high) / theta  # 2.5 turns in L
+    9/16
     """
     turn = wavelength(theta)
     smooth = (old_context / turn - low) / (high - low)

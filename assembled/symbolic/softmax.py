@@ -9,7 +9,11 @@ import sympy as sp
 
 
 def logits(n_keys: int) -> sp.MatrixBase:
-    """Return the column of real logits z_1 ... z_T."""
+    """Return the column of real logits z_1 ... z_T.
+
+    >>> logits(2).T
+    Matrix([[z1, z2]])
+    """
     return sp.Matrix(sp.symbols(f"z1:{n_keys + 1}", real=True))
 
 
@@ -41,7 +45,11 @@ def softmax_jacobian(p: sp.MatrixBase) -> sp.MatrixBase:
 
 
 def log_sum_exp(z: sp.MatrixBase) -> sp.Expr:
-    """log(sum_k exp(z_k)), a smooth maximum; its gradient is softmax."""
+    """log(sum_k exp(z_k)), a smooth maximum; its gradient is softmax.
+
+    >>> log_sum_exp(sp.Matrix([0, sp.log(3)]))
+    log(4)
+    """
     return sp.log(sum(z.applyfunc(sp.exp)))
 
 
@@ -53,7 +61,11 @@ z_any = sp.IndexedBase("z", real=True)
 
 
 def weight(i: sp.Expr) -> sp.Expr:
-    """p_i for n keys, n unspecified: exp(z_i) / sum_{k<n} exp(z_k)."""
+    """p_i for n keys, n unspecified: exp(z_i) / sum_{k<n} exp(z_k).
+
+    >>> weight(sp.Integer(0)).subs(n, 2).doit()
+    exp(z[0])/(exp(z[0]) + exp(z[1]))
+    """
     return sp.exp(z_any[i]) / sp.Sum(sp.exp(z_any[k]), (k, 0, n - 1))
 
 
@@ -61,6 +73,9 @@ def in_range(expression: sp.Expr, *keys: sp.Expr) -> sp.Expr:
     """Evaluate sums over k given that each of `keys` is one of the n keys.
 
     SymPy returns such a sum as two cases, key inside or outside 0 ... n-1.
+
+    >>> in_range(sp.Sum(sp.KroneckerDelta(j, k), (k, 0, n - 1)), j)
+    1
     """
     inside = sp.true
     for key in keys:
@@ -69,12 +84,20 @@ def in_range(expression: sp.Expr, *keys: sp.Expr) -> sp.Expr:
 
 
 def weight_derivative(i: sp.Expr, j: sp.Expr) -> sp.Expr:
-    """dp_i/dz_j for any n, computed by SymPy from `weight`."""
+    """dp_i/dz_j for any n, computed by SymPy from `weight`.
+
+    >>> weight_derivative(i, j).subs({n: 1, i: 0, j: 0}).doit()
+    0
+    """
     return in_range(sp.diff(weight(i), z_any[j]), j)
 
 
 def weight_derivative_sum(j: sp.Expr) -> sp.Expr:
-    """sum_i dp_i/dz_j for any n, computed by SymPy; it is 0."""
+    """sum_i dp_i/dz_j for any n, computed by SymPy; it is 0.
+
+    >>> weight_derivative_sum(j)
+    0
+    """
     total = in_range(sp.summation(weight_derivative(i, j), (i, 0, n - 1)), j)
     return sp.simplify(total.xreplace({i: k}))  # one name for the summed key
 

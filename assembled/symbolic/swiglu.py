@@ -11,7 +11,11 @@ z = sp.Symbol("z", real=True)
 
 
 def sigmoid(u=z):
-    """Return σ(u) = 1/(1 + e^−u)."""
+    """Return σ(u) = 1/(1 + e^−u).
+
+    >>> sigmoid(sp.log(3))
+    3/4
+    """
     return 1 / (1 + sp.exp(-u))
 
 
@@ -49,6 +53,10 @@ def swiglu_jacobian(row, w_gate, w_up, w_down):
     """Return dy_i/dx_j (D, D) by the product rule: a gate and an up path.
 
     W_downᵀ [diag(silu′(gate) ⊙ up) W_gateᵀ + diag(silu(gate)) W_upᵀ].
+
+    >>> one = sp.eye(1)
+    >>> swiglu_jacobian(sp.Matrix([[0]]), one, one, one)
+    Matrix([[0]])
     """
     gate, up = row * w_gate, row * w_up
     through_gate = gate.applyfunc(silu_derivative).multiply_elementwise(up)
