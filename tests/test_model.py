@@ -13,13 +13,20 @@ from assembled.reference.loss import (
     cross_entropy_forward,
 )
 from assembled.reference.model import (
+    empty_cache,
     init_params,
     model_backward,
     model_forward,
+    model_step,
     param_shapes,
 )
 from tests import torch_oracle
-from tests.oracles import complex_slope, off_centre, relative_error
+from tests.oracles import (
+    FLOAT64_AGREES,
+    complex_slope,
+    off_centre,
+    relative_error,
+)
 
 # Ten norms, products and softmaxes in a row, each with sums of up to 24
 # terms in another order than torch's: the rounding of the parts adds up
@@ -196,3 +203,32 @@ def test_bad_tokens_are_named(rng):
         model_forward(params, np.zeros((1, 10), int), config)
     with pytest.raises(ValueError, match="T=0"):
         model_forward(params, np.zeros((1, 0), int), config)
+
+
+@pytest.mark.parametrize(("placement", "norm", "tied", "pairing"), KINDS)
+def test_steps_with_a_cache_equal_the_full_forward(
+    rng, placement, norm, tied, pairing
+):
+    config = make_config(placement, norm, tied, pairing)
+    params = off_centre_params(rng, config)
+    tokens = rng.integers(0, config.vocab_size, (3, 9))
+    cache = empty_cache(params, config, 3)
+    for begin, end in ((0, 4), (4, 5), (5, 6), (6, 9)):  # a prompt, steps
+        logits = model_step(params, tokens[:, begin:end], config, cache)
+        full, _ = model_forward(params, tokens[:, :end], config)
+        assert relative_error(logits, full[:, begin:]) < FLOAT64_AGREES
+    assert cache["length"] == 9
+
+
+def test_a_full_cache_says_so(rng):
+    config = make_config()
+    params = off_centre_params(rng, config)
+    cache = empty_cache(params, config, 1)
+    tokens = rng.integers(0, config.vocab_size, (1, 8))
+    model_step(params, tokens, config, cache)
+    with pytest.raises(ValueError, match=r"8 of 9 .* no room for 2 more"):
+        model_step(params, tokens[:, :2], config, cache)
+    model_step(params, tokens[:, :1], config, cache)  # nothing was lost
+    with pytest.raises(ValueError, match=r"lack .output\.weight"):
+        empty_cache({k: v for k, v in params.items() if k[0] != "o"},
+                    config, 1)

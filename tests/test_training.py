@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assembled import Config
-from assembled.reference.model import init_params
+from assembled.reference.model import init_params, model_forward
 from assembled.reference.training import (
     all_windows,
     bigram_entropy,
@@ -153,3 +153,14 @@ def test_no_paragraph_is_in_both_texts():
     kept, held_out = split_paragraphs(python_manual())
     assert not set(kept.split("\n")) & set(held_out.strip().split("\n"))
     assert 0.05 < len(held_out) / len(kept + held_out) < 0.15
+
+
+def test_a_sample_is_what_full_forwards_would_draw(rng):
+    params = init_params(CONFIG, rng, np.float64)
+    drawn = sample(params, np.array([3]), 12, CONFIG, rng, temperature=0.0)
+    tokens = np.array([3])
+    for _ in range(12):  # longer than the context of 8
+        seen = tokens[None, -CONFIG.context_length :]
+        logits, _ = model_forward(params, seen, CONFIG)
+        tokens = np.append(tokens, logits[0, -1].argmax())
+    assert drawn.tolist() == tokens.tolist()

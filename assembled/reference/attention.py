@@ -1,7 +1,8 @@
 """Causal grouped-query attention. Chapter: The transformer, assembled.
 
-Axes: B batch, T time, D d_model, H query heads, G key/value heads,
-R = H/G queries a group, K d_k. Query head h reads group h // R.
+Axes: B batch, T time, S keys (T unless some are kept from before),
+D d_model, H query heads, G key/value heads, R = H/G queries a group, K d_k.
+Query head h reads group h // R.
 Sources: Vaswani et al. 2017, Ainslie et al. 2023 (grouped queries).
 """
 
@@ -58,21 +59,48 @@ def attention_backward(
     return dx_q + dx_k + dx_v, grads
 
 
+def attention_step(
+    x: Inexact[ndarray, "B T D"],
+    weights: dict,
+    config: Config,
+    start: int,
+    kept: Inexact[ndarray, "2 B G _ K"],
+) -> Inexact[ndarray, "B T D"]:
+    """Return what `attention_forward` would at positions start, start + 1, …
+
+    `kept` holds this layer's keys and values of the earlier positions;
+    those of the T new tokens are written into it.
+    """
+    end = start + x.shape[1]
+    q, k, v = (
+        split_heads(x @ weights[name], config.d_k)
+        for name in ("wq", "wk", "wv")
+    )
+    rope = (np.arange(start, end), config.rope_base, config.rope_pairing)
+    kept[0, :, :, start:end] = rope_forward(k, *rope)[0]
+    kept[1, :, :, start:end] = v
+    keys, values = kept[:, :, :, :end]
+    mixed, _ = mix_forward(rope_forward(q, *rope)[0], keys, values)
+    return join_heads(mixed) @ weights["wo"]
+
+
 def mix_forward(
     q: Inexact[ndarray, "B H T K"],
-    k: Inexact[ndarray, "B G T K"],
-    v: Inexact[ndarray, "B G T K"],
+    k: Inexact[ndarray, "B G S K"],
+    v: Inexact[ndarray, "B G S K"],
 ) -> tuple[Inexact[ndarray, "B H T K"], tuple]:
     """Return softmax(q kᵀ/√K, causal) v for every query head.
 
-    The R query heads of a group become rows of one product, so keys and
-    values are never copied.
+    The queries stand at the last T of the S positions. The R query heads
+    of a group become rows of one product, so keys and values are never
+    copied.
     """
-    B, G, T, K = k.shape
+    B, G, S, K = k.shape
+    T = q.shape[2]
     rows = q.reshape(B, G, -1, K)  # (B, G, R·T, K)
-    scores = (rows * K**-0.5) @ k.swapaxes(-1, -2)  # (B, G, R·T, T)
-    by_head = scores.reshape(B, -1, T, T)  # (B, H, T, T), the same memory
-    np.copyto(by_head, -np.inf, where=~causal_mask(T))
+    scores = (rows * K**-0.5) @ k.swapaxes(-1, -2)  # (B, G, R·T, S)
+    by_head = scores.reshape(B, -1, T, S)  # (B, H, T, S), the same memory
+    np.copyto(by_head, -np.inf, where=~causal_mask(T, S))
     p = softmax_forward(scores)
     return (p @ v).reshape(q.shape), (rows, k, v, p)
 

@@ -11,6 +11,7 @@ from assembled.config import Config
 from assembled.reference.attention import (
     attention_backward,
     attention_forward,
+    attention_step,
 )
 from assembled.reference.norm import norm_backward, norm_forward
 from assembled.reference.swiglu import swiglu_backward, swiglu_forward
@@ -43,6 +44,34 @@ def block_backward(
     dx, swiglu_grads = sublayer_backward(dx, "swiglu", swiglu_cache)
     dx, attention_grads = sublayer_backward(dx, "attention", attention_cache)
     return dx, attention_grads | swiglu_grads
+
+
+def block_step(
+    x: Inexact[ndarray, "B T D"],
+    weights: dict,
+    config: Config,
+    start: int,
+    kept: Inexact[ndarray, "2 B G _ K"],
+) -> Inexact[ndarray, "B T D"]:
+    """Do as `block_forward` for tokens from position `start` on.
+
+    `kept` holds the layer's keys and values of the tokens before them.
+    """
+
+    def attend(z):
+        attention = under(weights, "attention.")
+        return attention_step(z, attention, config, start, kept)
+
+    def feed(z):
+        return swiglu_forward(z, **under(weights, "swiglu."))[0]
+
+    for name, branch in (("attention", attend), ("swiglu", feed)):
+        norm = under(weights, f"{name}_norm."), config.norm, config.norm_eps
+        if config.placement == "pre":
+            x = x + branch(norm_forward(x, *norm)[0])
+        else:
+            x = norm_forward(x + branch(x), *norm)[0]
+    return x
 
 
 def sublayer_forward(

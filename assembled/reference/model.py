@@ -12,6 +12,7 @@ from assembled.config import Config
 from assembled.reference.block import (
     block_backward,
     block_forward,
+    block_step,
     under,
     within,
 )
@@ -102,6 +103,43 @@ def output_backward(
         dx, norm_grads = norm_backward(dx, norm_cache)
         grads |= within("final_norm.", norm_grads)
     return dx, grads
+
+
+def empty_cache(params: dict, config: Config, B: int) -> dict:
+    """Return room for the keys and values of B sequences, none kept yet.
+
+    Raises ValueError for wrong parameters; `model_step` looks no more.
+    """
+    check_params(params, config)
+    L, G, K = config.n_layers, config.n_kv_heads, config.d_k
+    shape = (L, 2, B, G, config.context_length, K)
+    dtype = params["embedding.weight"].dtype
+    return {"length": 0, "kept": np.empty(shape, dtype)}
+
+
+def model_step(
+    params: dict,
+    tokens: Integer[ndarray, "B T"],
+    config: Config,
+    cache: dict,
+) -> Inexact[ndarray, "B T V"]:
+    """Return the logits after T more tokens, and keep them in `cache`.
+
+    They are those of `model_forward` on all tokens so far, at the last T
+    places. Raises ValueError when the context is full.
+    """
+    start, T = cache["length"], tokens.shape[1]
+    if start + T > config.context_length:
+        raise ValueError(
+            f"the cache holds {start} of {config.context_length} positions, "
+            f"no room for {T} more; start an empty one with the last tokens"
+        )
+    x, _ = embedding_forward(tokens, params["embedding.weight"])
+    for l in range(config.n_layers):
+        weights = under(params, f"blocks.{l}.")
+        x = block_step(x, weights, config, start, cache["kept"][l])
+    cache["length"] = start + T
+    return output_forward(x, params, config)[0]
 
 
 def param_shapes(config: Config) -> dict[str, tuple[int, ...]]:

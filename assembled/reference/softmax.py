@@ -8,12 +8,14 @@ from jaxtyping import Bool, Inexact
 from numpy import ndarray
 
 
-def causal_mask(T: int) -> Bool[ndarray, "T T"]:
-    """Return which keys (columns) a query (row) may see: True is may.
+def causal_mask(T: int, S: int | None = None) -> Bool[ndarray, "T S"]:
+    """Return which of S keys each of T queries may see; S is T by default.
 
-    Row t holds True up to and including column t, so row 0 sees itself.
+    The queries are the last T of the S positions. Row t holds True up to
+    and including its own column, S − T + t, so row 0 of T = S sees itself.
     """
-    return np.tri(T, dtype=bool)
+    S = T if S is None else S
+    return np.tri(T, S, S - T, dtype=bool)
 
 
 def softmax_forward(

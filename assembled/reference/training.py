@@ -16,7 +16,12 @@ from assembled.reference.loss import (
     cross_entropy_backward,
     cross_entropy_forward,
 )
-from assembled.reference.model import model_backward, model_forward
+from assembled.reference.model import (
+    empty_cache,
+    model_backward,
+    model_forward,
+    model_step,
+)
 from assembled.reference.optimizer import (
     adamw_init,
     adamw_step,
@@ -179,17 +184,20 @@ def sample(
     """Return `prompt` and `n_tokens` more, drawn one by one.
 
     The logits are divided by `temperature`; at 0 the likeliest token is
-    taken. Only the last `context_length` tokens are seen. Raises
+    taken. Only the last `context_length` tokens are seen; beyond that, the
+    first one seen is another each time, and no key can be kept. Raises
     ValueError for a negative temperature or an empty prompt.
     """
     if temperature < 0:
         raise ValueError(f"temperature is {temperature}; it must be ≥ 0")
     if prompt.size == 0:
         raise ValueError("prompt is empty; give at least one token")
-    tokens = prompt
+    tokens, cache = prompt, empty_cache(params, config, 1)
     for _ in range(n_tokens):
-        seen = tokens[None, -config.context_length :]
-        logits = model_forward(params, seen, config)[0][0, -1]
+        new = tokens[cache["length"] :]
+        if tokens.size > config.context_length:
+            cache["length"], new = 0, tokens[-config.context_length :]
+        logits = model_step(params, new[None], config, cache)[0, -1]
         tokens = np.append(tokens, draw(logits, temperature, rng))
     return tokens
 
