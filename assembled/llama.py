@@ -1,0 +1,127 @@
+"""A Hugging Face Llama's weights under our names, and back.
+
+Chapter: The transformer, assembled. Works on NumPy arrays; from torch,
+pass {name: tensor.numpy()}. Its nn.Linear stores W transposed, and its
+RoPE pairs channels half-split, as Config's default does.
+"""
+
+import numpy as np
+from numpy import ndarray
+
+from assembled.config import Config
+
+OUTER = {
+    "embedding.weight": "model.embed_tokens.weight",
+    "final_norm.gain": "model.norm.weight",
+    "output.weight": "lm_head.weight",
+}
+LAYER = {
+    "attention_norm.gain": "input_layernorm.weight",
+    "attention.wq": "self_attn.q_proj.weight",
+    "attention.wk": "self_attn.k_proj.weight",
+    "attention.wv": "self_attn.v_proj.weight",
+    "attention.wo": "self_attn.o_proj.weight",
+    "swiglu_norm.gain": "post_attention_layernorm.weight",
+    "swiglu.w_gate": "mlp.gate_proj.weight",
+    "swiglu.w_up": "mlp.up_proj.weight",
+    "swiglu.w_down": "mlp.down_proj.weight",
+}
+SIZES = {
+    "vocab_size": "vocab_size",
+    "context_length": "max_position_embeddings",
+    "d_model": "hidden_size",
+    "n_layers": "num_hidden_layers",
+    "n_heads": "num_attention_heads",
+    "n_kv_heads": "num_key_value_heads",
+    "d_ff": "intermediate_size",
+}
+
+
+def names(config: Config) -> dict[str, str]:
+    """Return {our name: Llama's name}, in network order.
+
+    Raises ValueError for a Config that is no Llama.
+    """
+    kind = config.placement, config.norm, config.rope_pairing
+    if kind != ("pre", "rms", "half"):
+        raise ValueError(
+            "a Llama is Pre-LN with RMSNorm and half-split RoPE; this "
+            f"Config has placement, norm and pairing {kind}"
+        )
+    found = {"embedding.weight": OUTER["embedding.weight"]}
+    for l in range(config.n_layers):
+        for ours, theirs in LAYER.items():
+            found[f"blocks.{l}.{ours}"] = f"model.layers.{l}.{theirs}"
+    found["final_norm.gain"] = OUTER["final_norm.gain"]
+    if not config.tied:
+        found["output.weight"] = OUTER["output.weight"]
+    return found
+
+
+def from_llama(state: dict[str, ndarray], config: Config) -> dict:
+    """Return our parameters from a Llama's state dict.
+
+    Raises ValueError where a weight is missing or unknown. A tied model's
+    state may hold the embedding again as `lm_head.weight`.
+    """
+    known = names(config)
+    spare = {OUTER["output.weight"]} if config.tied else set()
+    missing = set(known.values()) - state.keys()
+    unknown = state.keys() - set(known.values()) - spare
+    if missing or unknown:
+        raise ValueError(
+            f"the state dict lacks {sorted(missing)} and holds unknown "
+            f"{sorted(unknown)}; compare n_layers and tied with its "
+            "config.json"
+        )
+    return {
+        ours: oriented(ours, state[theirs]) for ours, theirs in known.items()
+    }
+
+
+def to_llama(params: dict[str, ndarray], config: Config) -> dict:
+    """Return a Llama's state dict from our parameters, or gradients."""
+    return {
+        theirs: oriented(ours, params[ours])
+        for ours, theirs in names(config).items()
+    }
+
+
+def oriented(name: str, weight: ndarray) -> ndarray:
+    """Return our W for nn.Linear's Wᵀ and back; the embedding is a table."""
+    if name == "embedding.weight":
+        return weight
+    return np.ascontiguousarray(weight.T)
+
+
+def config_of_llama(settings: dict) -> Config:
+    """Return the Config that a Llama's config.json describes.
+
+    Raises ValueError for what this course's model does not have: biases,
+    another activation, a head size of its own, a scaled RoPE.
+    """
+    rope = settings.get("rope_parameters") or settings
+    scaling = settings.get("rope_scaling") or rope
+    refused = {
+        "attention_bias": settings.get("attention_bias", False),
+        "mlp_bias": settings.get("mlp_bias", False),
+        "hidden_act": settings.get("hidden_act", "silu") != "silu",
+        "rope_type": scaling.get("rope_type", "default") != "default",
+        "head_dim": settings.get("head_dim") not in (
+            None,
+            settings["hidden_size"] // settings["num_attention_heads"],
+        ),
+    }
+    for name, wrong in refused.items():
+        if wrong:
+            raise ValueError(
+                f"config.json sets {name} to "
+                f"{settings.get(name, scaling.get(name))!r}, which this "
+                "model does not have; take another checkpoint"
+            )
+    return Config(
+        **{ours: settings[theirs] for ours, theirs in SIZES.items()},
+        norm_eps=settings["rms_norm_eps"],
+        rope_base=float(rope.get("rope_theta", 10_000.0)),
+        tied=settings.get("tie_word_embeddings", False),
+    )
