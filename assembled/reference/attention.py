@@ -101,7 +101,7 @@ def mix_forward(
     scores = (rows * K**-0.5) @ k.swapaxes(-1, -2)  # (B, G, R·T, S)
     by_head = scores.reshape(B, -1, T, S)  # (B, H, T, S), the same memory
     np.copyto(by_head, -np.inf, where=~causal_mask(T, S))
-    p = softmax_forward(scores)
+    p = softmax_forward(scores, out=scores)
     return (p @ v).reshape(q.shape), (rows, k, v, p)
 
 
@@ -119,10 +119,11 @@ def mix_backward(
     rows, k, v, p = cache
     dout = dmixed.reshape(rows.shape)  # (B, G, R·T, K)
     dv = p.swapaxes(-1, -2) @ dout
-    dscores = softmax_backward(dout @ v.swapaxes(-1, -2), p)
-    dscores *= k.shape[-1] ** -0.5
-    dq = (dscores @ k).reshape(dmixed.shape)
-    dk = dscores.swapaxes(-1, -2) @ rows
+    dp = dout @ v.swapaxes(-1, -2)  # (B, G, R·T, T)
+    dscores = softmax_backward(dp, p, out=dp)
+    scale = k.shape[-1] ** -0.5
+    dq = (dscores @ k * scale).reshape(dmixed.shape)
+    dk = dscores.swapaxes(-1, -2) @ rows * scale
     return dq, dk, dv
 
 

@@ -44,7 +44,9 @@ def linear_forward(
             f"{x.shape[-1]}; x @ weight needs {x.shape[-1]} rows "
             "(a torch nn.Linear stores the transpose)"
         )
-    return x @ weight, (x, weight)
+    rows = x.reshape(-1, x.shape[-1])  # one large product, not B small ones
+    y = (rows @ weight).reshape(*x.shape[:-1], -1)
+    return y, (x, weight)
 
 
 def linear_backward(
@@ -53,8 +55,8 @@ def linear_backward(
     """Return (dx, dweight) = (dy weightᵀ, xᵀ dy summed over the rows)."""
     x, weight = cache
     rows = x.reshape(-1, x.shape[-1])
-    dweight = rows.T @ dy.reshape(-1, dy.shape[-1])
-    return dy @ weight.T, dweight
+    drows = dy.reshape(-1, dy.shape[-1])
+    return (drows @ weight.T).reshape(x.shape), rows.T @ drows
 
 
 def check_tokens(name: str, tokens: ndarray, vocab_size: int) -> None:

@@ -17,8 +17,8 @@ def rms_norm_forward(
     Raises ValueError if `gain` does not have one entry a channel.
     """
     check_width("gain", gain, x)
-    r = np.sqrt((x * x).mean(-1, keepdims=True) + eps)  # (..., 1)
-    normed = x / r
+    r = np.sqrt(row_means(x, x) + eps)  # (..., 1)
+    normed = x * (1 / r)
     return gain * normed, (normed, r, gain)
 
 
@@ -27,9 +27,9 @@ def rms_norm_backward(
 ) -> tuple[Inexact[ndarray, "*rows D"], Inexact[ndarray, "D"]]:
     """Return (dx, dgain): dx = (I − x̂x̂ᵀ/D)(gain · dy) / r."""
     normed, r, gain = cache
-    dnormed = gain * dy
-    radial = (dnormed * normed).mean(-1, keepdims=True)  # (..., 1)
-    dx = (dnormed - normed * radial) / r
+    dx = gain * dy
+    dx -= normed * row_means(dx, normed)
+    dx *= 1 / r
     return dx, sum_rows(dy * normed)
 
 
@@ -47,7 +47,7 @@ def layer_norm_forward(
     check_width("gain", gain, x)
     check_width("bias", bias, x)
     centred = x - x.mean(-1, keepdims=True)
-    sigma = np.sqrt((centred * centred).mean(-1, keepdims=True) + eps)
+    sigma = np.sqrt(row_means(centred, centred) + eps)
     normed = centred / sigma
     return gain * normed + bias, (normed, sigma, gain)
 
@@ -61,9 +61,16 @@ def layer_norm_backward(
     normed, sigma, gain = cache
     dnormed = gain * dy
     mean = dnormed.mean(-1, keepdims=True)  # (..., 1)
-    radial = (dnormed * normed).mean(-1, keepdims=True)  # (..., 1)
+    radial = row_means(dnormed, normed)
     dx = (dnormed - mean - normed * radial) / sigma
     return dx, sum_rows(dy * normed), sum_rows(dy)
+
+
+def row_means(
+    x: Inexact[ndarray, "*rows D"], y: Inexact[ndarray, "*rows D"]
+) -> Inexact[ndarray, "*rows 1"]:
+    """Return each row's mean of x · y, without an array of the products."""
+    return np.einsum("...d,...d->...", x, y)[..., None] / x.shape[-1]
 
 
 def sum_rows(x: Inexact[ndarray, "*rows D"]) -> Inexact[ndarray, "D"]:

@@ -42,8 +42,9 @@ def adamw_step(
         v += (1 - beta2) * (g * g - v)
         if is_decayed(name):
             w *= 1 - lr * weight_decay
-        root = np.sqrt(v / (1 - beta2**t)) + eps
-        w -= lr / (1 - beta1**t) * m / root
+        root = np.sqrt(v / (1 - beta2**t))
+        root += eps
+        w -= m * (lr / (1 - beta1**t)) / root
 
 
 def is_decayed(name: str) -> bool:

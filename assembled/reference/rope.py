@@ -67,8 +67,10 @@ def turn_pairs(
     # A fresh array, not empty_like: x may be a transposed view, and the
     # batched products that follow need their operands contiguous.
     y = np.empty(x.shape, x.dtype)
-    y[..., first] = a * cos - b * sin
-    y[..., second] = a * sin + b * cos
+    np.multiply(a, cos, out=y[..., first])
+    y[..., first] -= b * sin
+    np.multiply(a, sin, out=y[..., second])
+    y[..., second] += b * cos
     return y
 
 

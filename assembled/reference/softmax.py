@@ -20,6 +20,7 @@ def causal_mask(T: int, S: int | None = None) -> Bool[ndarray, "T S"]:
 
 def softmax_forward(
     scores: Inexact[ndarray, "*rows S"],
+    out: Inexact[ndarray, "*rows S"] | None = None,
 ) -> Inexact[ndarray, "*rows S"]:
     """Return exp(scores) / Σ exp(scores), row by row; it is its own cache.
 
@@ -29,15 +30,21 @@ def softmax_forward(
     # The largest score of each row is subtracted, so that exp cannot
     # overflow; .real lets a complex step pass through.
     largest = scores.real.max(-1, keepdims=True)  # (..., 1)
-    p = scores - np.where(largest == -np.inf, 0, largest)
+    shift = np.where(largest == -np.inf, 0, largest)
+    p = np.subtract(scores, shift, out=out)
     np.exp(p, out=p)
     total = p.sum(-1, keepdims=True)
-    p /= np.where(total == 0, 1, total)
+    p *= 1 / np.where(total == 0, 1, total)
     return p
 
 
 def softmax_backward(
-    dp: Inexact[ndarray, "*rows S"], p: Inexact[ndarray, "*rows S"]
+    dp: Inexact[ndarray, "*rows S"],
+    p: Inexact[ndarray, "*rows S"],
+    out: Inexact[ndarray, "*rows S"] | None = None,
 ) -> Inexact[ndarray, "*rows S"]:
     """Return dscores = (diag(p) − ppᵀ) dp = p · (dp − Σ p·dp)."""
-    return p * (dp - (p * dp).sum(-1, keepdims=True))
+    mean = np.einsum("...s,...s->...", p, dp)[..., None]  # (..., 1)
+    dscores = np.subtract(dp, mean, out=out)
+    dscores *= p
+    return dscores

@@ -41,7 +41,10 @@ def swiglu_backward(
     gate, up, s, silu, gate_cache, up_cache, down_cache = cache
     dhidden, dw_down = linear_backward(dy, down_cache)
     dup = dhidden * silu
-    dgate = dhidden * up * s * (1 + gate - silu)
+    dgate = 1 + gate
+    dgate -= silu
+    for factor in (s, up, dhidden):
+        dgate *= factor
     dx_up, dw_up = linear_backward(dup, up_cache)
     dx_gate, dw_gate = linear_backward(dgate, gate_cache)
     return dx_up + dx_gate, dw_gate, dw_up, dw_down
@@ -49,4 +52,8 @@ def swiglu_backward(
 
 def sigmoid(z: Inexact[ndarray, "*rows F"]) -> Inexact[ndarray, "*rows F"]:
     """Return 1/(1 + exp(−z)), as a tanh: exp overflows where z is low."""
-    return 0.5 * (1 + np.tanh(0.5 * z))
+    s = 0.5 * z
+    np.tanh(s, out=s)
+    s += 1
+    s *= 0.5
+    return s
