@@ -21,6 +21,19 @@ def test_silu_derivative():
     prove_equal(sp.diff(swiglu.silu(), z), swiglu.silu_derivative())
 
 
+def test_the_minimum_of_silu_is_one():
+    where, value = swiglu.silu_minimum()
+    assert abs(swiglu.silu_derivative().subs(z, where).n(30)) < 1e-25
+    assert abs(swiglu.silu().subs(z, where).n(30) - value.n(30)) < 1e-25
+    nearby = [swiglu.silu().subs(z, where.n() + d).n() for d in (-0.1, 0.1)]
+    assert min(nearby) > value.n()
+
+
+def test_small_inputs_are_multiplied():
+    a, b, t = sp.symbols("a b t", real=True)
+    prove_equal(swiglu.small_input(a, b, t), t**2 * a * b / 2)
+
+
 def test_swiglu_jacobian_by_differentiation():
     """One hidden unit; more units add up, as the output is their sum."""
     x = matrix("x", 1, 2)

@@ -38,6 +38,18 @@ def silu_derivative(u=z):
     return s * (1 + u * (1 - s))
 
 
+def silu_minimum():
+    """Return (where, value) of SiLU's only minimum, by Lambert's W.
+
+    The slope vanishes where e^−z = −1 − z; there SiLU is 1 + z.
+
+    >>> [value.n(5) for value in silu_minimum()]
+    [-1.2785, -0.27846]
+    """
+    where = -1 - sp.LambertW(sp.exp(-1))
+    return where, 1 + where
+
+
 def swiglu(row, w_gate, w_up, w_down):
     """Return (silu(x W_gate) ⊙ x W_up) W_down, a row (1, D).
 
@@ -64,6 +76,17 @@ def swiglu_jacobian(row, w_gate, w_up, w_down):
     hidden = (sp.diag(*through_gate) * w_gate.T
               + sp.diag(*through_up) * w_up.T)
     return w_down.T * hidden
+
+
+def small_input(gate, up, scale):
+    """Return the leading term of silu(scale·gate) · scale·up, in scale.
+
+    >>> a, b, t = sp.symbols("a b t")
+    >>> small_input(a, b, t)
+    a*b*t**2/2
+    """
+    product = silu(scale * gate) * scale * up
+    return sp.series(product, scale, 0, 3).removeO()
 
 
 def matched_width(mlp_width=None):
