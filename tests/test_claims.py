@@ -66,4 +66,4 @@ def test_sources_are_in_the_bibliography():
 def test_what_is_on_no_page_yet_says_where_it_will_be_measured():
     """A claim with a source alone names a later part, or is of literature."""
     alone = {c["id"] for c in ALL if "shown" not in c and "later" not in c}
-    assert alone == {"claim-14", "claim-28", "claim-41"}
+    assert alone == {"claim-28", "claim-41"}
