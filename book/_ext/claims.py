@@ -66,8 +66,9 @@ def answer(claim: dict) -> str:
     if "later" in claim:
         part = claim["later"]
         where = "the epilogue" if part == "Epilogue" else f"Part {part}"
+        job = "take it up" if claim["verdict"] == "open" else "measure it"
         parts.append(f"*More will follow in {where}.*" if places else
-                     f"*Not yet on a page: {where} will measure it.*")
+                     f"*Not yet on a page: {where} will {job}.*")
     if claim.get("sources"):
         parts.append(f"{{cite}}`{','.join(claim['sources'])}`")
     return " ".join(parts)
