@@ -10,6 +10,7 @@ import sympy as sp
 
 POINTS = 3  # random points at which a proved identity is evaluated
 DIGITS = 40  # of working precision there
+ENTRIES = 4  # of a vector of any size, at those points
 SIZE = 3  # of the random matrices that stand for noncommuting symbols
 SMALL = sp.Rational(1, 10**25)  # rounding at 40 digits stays far below
 
@@ -93,23 +94,50 @@ def _exact_zero(difference):
 def _largest_gap(left, right):
     """Largest relative gap at random points; None if it has no number.
 
-    Sums with symbolic bounds and unknown functions have no number, so
-    there the exact route stands alone.
+    Unknown functions, their derivatives and sums without end have none, so
+    there the exact route stands alone. Other sums are tried at one size.
     """
-    abstract = (sp.Sum, sp.Product, sp.Indexed, sp.Derivative,
-                sp.core.function.AppliedUndef)
+    abstract = (sp.Product, sp.Derivative, sp.core.function.AppliedUndef)
     if any(side.has(*abstract) for side in (left, right)):
         return None
-    names = sorted(left.free_symbols | right.free_symbols, key=str)
     draw = random.Random(0)
     gaps = []
     for _ in range(POINTS):
-        at = {s: _point(s, draw) for s in names}
-        values = [_evaluate(side, at) for side in (left, right)]
+        sides = _at_one_size(left, right, draw)
+        if any(side.has(sp.Sum) for side in sides):  # without end
+            return None
+        names = set().union(*(side.free_symbols for side in sides))
+        at = {s: _point(s, draw) for s in sorted(names, key=str)}
+        values = [_evaluate(side, at) for side in sides]
         if not all(v.is_number and v.is_finite for v in values):
             continue
         gaps.append(abs(values[0] - values[1]) / (1 + abs(values[1])))
     return max(gaps, default=None)
+
+
+def _at_one_size(left, right, draw):
+    """Both sides with ENTRIES terms in each sum, and named entries.
+
+    Only an expression with x[i] or a sum is changed. A symbol in a sum's
+    limits is a size; every other integer is taken for an index in range.
+    """
+    if not any(side.has(sp.Sum, sp.Indexed) for side in (left, right)):
+        return left, right
+    limits = [limit for side in (left, right)
+              for total in side.atoms(sp.Sum) for limit in total.limits]
+    sizes = {s for _, *ends in limits for end in ends
+             for s in end.free_symbols}
+    integers = {s for side in (left, right) for s in side.free_symbols
+                if s.is_integer}
+    at = {s: ENTRIES if s in sizes
+          else draw.randrange(bool(s.is_positive), ENTRIES)
+          for s in sorted(integers | sizes, key=str)}
+    sides = [side.subs(at).doit() for side in (left, right)]
+    entries = {
+        x: sp.Symbol(str(x), real=True, nonnegative=x.is_nonnegative)
+        for side in sides for x in side.atoms(sp.Indexed)
+    }
+    return [side.xreplace(entries) for side in sides]
 
 
 def _evaluate(side, at):
