@@ -7,6 +7,7 @@ import pytest
 
 from assembled import Config
 from assembled.reference.model import init_params, model_forward
+from assembled.reference.optimizer import adamw_init
 from assembled.reference.training import (
     all_windows,
     bigram_entropy,
@@ -14,9 +15,11 @@ from assembled.reference.training import (
     draw,
     encode,
     evaluate,
+    load_run,
     python_manual,
     random_windows,
     sample,
+    save_run,
     split_paragraphs,
     train,
     unigram_entropy,
@@ -164,3 +167,43 @@ def test_a_sample_is_what_full_forwards_would_draw(rng):
         logits, _ = model_forward(params, seen, CONFIG)
         tokens = np.append(tokens, logits[0, -1].argmax())
     assert drawn.tolist() == tokens.tolist()
+
+
+def losses_to(n_steps, params, rng, state):
+    """Return the losses of the steps up to `n_steps`."""
+    steps = train(params, COUNTING, CONFIG, rng, 12, B=2, warmup=3,
+                  state=state)  # fmt: skip
+    return [loss for step, loss in steps if step < n_steps]
+
+
+def test_a_run_that_is_stopped_goes_on_bit_for_bit(tmp_path, rng):
+    first = init_params(CONFIG, rng)
+    whole = {name: w.copy() for name, w in first.items()}
+    losses = losses_to(12, whole, np.random.default_rng(1), None)
+
+    params, state = first, adamw_init(first)
+    own_rng, path = np.random.default_rng(1), tmp_path / "run.npz"
+    steps = train(params, COUNTING, CONFIG, own_rng, 12, B=2, warmup=3,
+                  state=state)  # fmt: skip
+    before = [next(steps)[1] for _ in range(5)]
+    save_run(path, params, state, own_rng)
+    params, state, own_rng = load_run(path)
+    assert state["step"] == 5
+    after = losses_to(12, params, own_rng, state)
+    assert before + after == losses
+    assert all((params[n] == whole[n]).all() for n in whole)
+    assert [p.name for p in tmp_path.iterdir()] == ["run.npz"]
+
+
+def test_a_file_that_is_no_run_says_so(tmp_path, rng):
+    params = init_params(CONFIG, rng)
+    path = tmp_path / "run.npz"
+    save_run(path, params, adamw_init(params), rng)
+    whole = path.read_bytes()
+    np.savez(tmp_path / "other.npz", x=np.zeros(2))
+    np.save(tmp_path / "array.npy", np.zeros(2))
+    path.write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "empty").write_bytes(b"")
+    for name in ("run.npz", "other.npz", "array.npy", "empty"):
+        with pytest.raises(ValueError, match="holds no saved run"):
+            load_run(tmp_path / name)

@@ -4,12 +4,16 @@ Chapter: The transformer, assembled. Axes: B batch, T time, V vocabulary.
 Losses and entropies are in nats a token.
 """
 
+import json
 import pydoc_data.topics
 from collections.abc import Iterator
+from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
+from numpy.lib.npyio import NpzFile
 
 from assembled.config import Config
 from assembled.reference.loss import (
@@ -161,16 +165,61 @@ def train(
     B: int = 16,
     peak: float = 3e-3,
     warmup: int = 20,
+    state: dict | None = None,
 ) -> Iterator[tuple[int, float]]:
     """Train `params` in place; yield (step, loss) after every step.
 
     A generator, so that the caller may look at the model between steps.
+    With the `state` of a run that was stopped, it goes on behind its steps.
     """
-    state = adamw_init(params)
-    for step in range(n_steps):
+    state = adamw_init(params) if state is None else state
+    for step in range(state["step"], n_steps):
         batch = random_windows(tokens, B, config.context_length, rng)
         lr = cosine_schedule(step, n_steps, peak, warmup)
         yield step, train_step(params, state, *batch, config, lr)
+
+
+def save_run(
+    path: Path, params: dict, state: dict, rng: np.random.Generator
+) -> None:
+    """Write all that `train` needs to go on as if it had not stopped.
+
+    The old file stays whole until the new one is.
+    """
+    arrays = {
+        f"{part}/{name}": array
+        for part, group in (("params", params), ("m", state["m"]),
+                            ("v", state["v"]))
+        for name, array in group.items()
+    }  # fmt: skip
+    rest = {"step": state["step"], "rng": rng.bit_generator.state}
+    new = path.with_suffix(".new")
+    with new.open("wb") as file:
+        np.savez(file, rest=json.dumps(rest), **arrays)
+    new.replace(path)
+
+
+def load_run(path: Path) -> tuple[dict, dict, np.random.Generator]:
+    """Return (params, state, rng) of `save_run`.
+
+    Raises ValueError for a file that is none of its kind.
+    """
+    groups = {"params": {}, "m": {}, "v": {}}
+    try:
+        with path.open("rb") as raw, NpzFile(raw) as file:
+            rest = json.loads(str(file["rest"]))
+            for key in set(file.files) - {"rest"}:
+                part, _, name = key.partition("/")
+                groups[part][name] = file[key]
+    except (BadZipFile, KeyError, ValueError):
+        raise ValueError(
+            f"{path} holds no saved run, or not all of one; train anew, or "
+            "take an older file"
+        ) from None
+    params = groups.pop("params")
+    rng = np.random.default_rng()
+    rng.bit_generator.state = rest["rng"]
+    return params, {"step": rest["step"], **groups}, rng
 
 
 def sample(
