@@ -25,9 +25,11 @@ notebooks: $(READY)
 mutants: $(READY)
 	$(PY) -m autograder mutants
 
-# Students per minute against nbgrader as it ships, side by side.
+# Side by side: students a minute against nbgrader as it ships, then the
+# NumPy model against Hugging Face's Llama.
 bench: $(READY)
 	$(PY) -m autograder bench
+	$(PY) -m experiments.bench_numpy
 
 # The source notebooks, with answers and hidden tests, that grading uses.
 SOURCE := _build/source/.made
