@@ -1,10 +1,9 @@
 """The frequencies that a widely used library gives, for the page on RoPE.
 
-    pip install transformers==5.24.0
     python experiments/published_rope.py
 
 Writes the frequencies of Llama 3.1's and YaRN's maps, as float32, to
-book/_data/published_rope.json. The library is not among the course's pins.
+book/_data/published_rope.json, so that the page needs no such library.
 """
 
 import json

@@ -1,6 +1,7 @@
 """RoPE in symbols: relative position for every pair, and the maps."""
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -159,3 +160,13 @@ def test_ntk_aware_moves_the_slowest_pair_alone_by_the_factor():
         rope.interpolate(rope.frequency(slowest, d_k, base), factor),
     )
     assert rope.frequency(fastest, d_k, new) == 1
+
+
+@pytest.mark.slow  # imports transformers
+def test_the_record_is_what_the_library_gives(tmp_path, monkeypatch):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from experiments import published_rope
+    monkeypatch.setattr(published_rope, "RECORD", tmp_path / "record.json")
+    published_rope.main()
+    assert (tmp_path / "record.json").read_text() == RECORD.read_text()
