@@ -75,6 +75,52 @@ def test_future_weights_are_exactly_zero_and_do_not_depend_on_the_future():
             assert not weights.has(all_scores[t, s])
 
 
+def mixed(patterns, channel_maps):
+    """Tokens, and what the heads make of them one after the other."""
+    x = sp.Matrix(T, K, sp.symbols("x0:6", real=True))
+    outputs = [P * x * W for P, W in zip(patterns, channel_maps, strict=True)]
+    return x, sum(outputs, sp.zeros(T, K))
+
+
+def two_heads():
+    """Two patterns of three tokens, two channel maps, none symmetric."""
+    patterns = [sp.Matrix(T, T, sp.symbols(f"{n}0:9", real=True))
+                for n in "PQ"]
+    maps = [sp.Matrix(K, K, sp.symbols(f"{n}0:4", real=True)) for n in "UW"]
+    return patterns, maps
+
+
+def test_heads_as_one_matrix():
+    patterns, maps = two_heads()
+    x, y = mixed(patterns, maps)
+    whole = at.heads_map(patterns, maps)
+    prove_equal((whole * x.reshape(T * K, 1)).reshape(T, K), y)
+
+
+def test_a_head_adds_one_to_the_rank():
+    patterns, maps = two_heads()
+    assert at.heads_needed(at.heads_map(patterns[:1], maps[:1]), T) == 1
+    ahead = sp.Matrix(T, T, lambda t, s: max(s - t, 0))  # empty diagonal
+    patterns = [ahead, ahead.T]
+    assert at.heads_needed(at.heads_map(patterns, maps), T) == 2
+    alike = at.heads_map([patterns[0], patterns[0]], maps)
+    assert at.heads_needed(alike, T) == 1
+
+
+def test_heads_needed_agrees_with_the_singular_values():
+    """torch finds as many directions among the blocks."""
+    generator = torch.Generator().manual_seed(1)
+    patterns = torch.randn(3, T, T, generator=generator).softmax(-1)
+    maps = torch.randn(3, K, K, generator=generator)
+    whole = torch.einsum("hts,hij->tjsi", patterns, maps)
+    blocks = whole.permute(0, 2, 1, 3).reshape(T * T, K * K)
+    expected = torch.linalg.matrix_rank(blocks.double(), rtol=1e-5)
+    exact = [[sp.Matrix(a.shape[0], a.shape[1],
+                        [sp.Rational(v) for v in a.flatten().tolist()])
+              for a in stack] for stack in (patterns, maps)]
+    assert at.heads_needed(at.heads_map(*exact), T) == int(expected) == 3
+
+
 def test_the_no_op_head_goes_to_zero():
     z = sm.logits(3)
     values = sp.Matrix(2, K, sp.symbols("v0:4", real=True))

@@ -43,6 +43,25 @@ def test_log_sum_exp_has_softmax_as_gradient():
     prove_equal(gradient, sm.softmax(z))
 
 
+def test_log_sum_exp_is_the_same_from_every_shift():
+    m = sp.Symbol("m", real=True)
+    shifted = sm.log_sum_exp_any(m)
+    prove_equal(shifted, sm.log_sum_exp_any())
+    z = sm.logits(3)
+    three = shifted.subs(sm.n, 3).doit().subs(
+        {sm.z_any[key]: z[key] for key in range(3)}
+    )
+    prove_equal(three, sm.log_sum_exp(z))
+
+
+def test_the_jacobian_is_a_variance():
+    """So it has no negative direction, and a settled row passes little."""
+    p = sm.softmax(sm.logits(3))
+    u = sp.Matrix(sp.symbols("u1:4", real=True))
+    deviation = (u - p.dot(u) * sp.ones(3, 1)).applyfunc(lambda d: d**2)
+    prove_equal((u.T * sm.softmax_jacobian(p) * u)[0], p.dot(deviation))
+
+
 def test_a_pressed_logit_scales_the_others_by_one_over_one_minus_p():
     z = sm.logits(4)
     p, pressed = sm.softmax(z), sm.press(z, 1)

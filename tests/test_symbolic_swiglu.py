@@ -5,7 +5,7 @@ import pytest
 import sympy as sp
 
 from assembled.reference import swiglu as swiglu_numpy
-from assembled.symbolic import embedding, loss, model, swiglu
+from assembled.symbolic import embedding, loss, model, softmax, swiglu
 from assembled.symbolic.proof import prove_equal
 
 z = swiglu.z
@@ -83,6 +83,18 @@ def test_the_numpy_swiglu_is_the_symbolic_one():
 def test_cross_entropy_gradient_for_every_vocabulary():
     claimed = loss.softmax_entry() - sp.KroneckerDelta(loss.j, loss.y)
     prove_equal(loss.gradient_entry(), claimed)
+
+
+def test_cross_entropy_hessian_is_the_jacobian_of_softmax():
+    i, j = loss.i, loss.j
+    y_i, y_j = loss.softmax_entry(i), loss.softmax_entry(j)
+    claimed = y_j * (sp.KroneckerDelta(i, j) - y_i)
+    prove_equal(loss.hessian_entry(), claimed)
+
+    logits = matrix("z", 1, 3)
+    computed = sp.hessian(loss.mean_cross_entropy(logits, [2]), list(logits))
+    p = softmax.softmax(logits.T)
+    prove_equal(computed, softmax.softmax_jacobian(p))
 
 
 def test_ignored_tokens_have_no_gradient_and_no_weight():

@@ -1,4 +1,4 @@
-"""One attention head: output, Jacobians, causal mask, the no-op.
+"""Attention: output, Jacobians, many heads, causal mask, the no-op.
 
 Chapter: Attention cannot attend to nothing. Axes: T keys, K d_k. One
 query q (K, 1); keys and values (T, K), one row a token.
@@ -125,6 +125,42 @@ def causal_weights(all_scores: sp.MatrixBase) -> sp.MatrixBase:
     masked = causal(all_scores)
     rows = [softmax(masked[t, :].T).T for t in range(masked.rows)]
     return sp.Matrix.vstack(*rows)
+
+
+def heads_map(patterns: list, channel_maps: list) -> sp.MatrixBase:
+    """Y = sum_h P_h X W_h as one matrix (T D, T D) on X's entries.
+
+    P_h (T, T) is head h's weights, W_h (D, D) its w_v w_o; X and Y are
+    read row by row. It is sum_h of P_h kron W_h^T, a block for each (t, s).
+
+    >>> swap = sp.Matrix([[0, 1], [1, 0]])
+    >>> heads_map([swap], [sp.Matrix([7])])
+    Matrix([
+    [0, 7],
+    [7, 0]])
+    """
+    products = [
+        sp.kronecker_product(P, W.T)
+        for P, W in zip(patterns, channel_maps, strict=True)
+    ]
+    return sum(products[1:], products[0])
+
+
+def heads_needed(mixing: sp.MatrixBase, T: int) -> int:
+    """Rank of the (D, D) blocks of a (T D, T D) map, each one a row.
+
+    Each head gives them one common direction, W_h, so fewer heads than
+    this cannot compute the map.
+
+    >>> heads_needed(sp.eye(6), 3)
+    1
+    """
+    D = mixing.rows // T
+    blocks = [
+        mixing[t * D:(t + 1) * D, s * D:(s + 1) * D].reshape(1, D * D)
+        for t in range(T) for s in range(T)
+    ]
+    return sp.Matrix.vstack(*blocks).rank()
 
 
 def null_value_head(

@@ -1,13 +1,13 @@
 """Cross-entropy: why its gradient by the logits is ŷ − y, for any V.
 
-Axes: V. The mean over N tokens divides by N; ignored tokens get zero and
-are left out of N.
+Chapter: Softmax, masks, cross-entropy. Axes: V. The mean over N tokens
+divides by N; ignored tokens get zero and are left out of N.
 """
 
 import sympy as sp
 
 V = sp.Symbol("V", integer=True, positive=True)
-j, k, y = sp.symbols("j k y", integer=True, nonnegative=True)
+i, j, k, y = sp.symbols("i j k y", integer=True, nonnegative=True)
 z = sp.IndexedBase("z", real=True)
 
 
@@ -20,7 +20,7 @@ def cross_entropy():
     return sp.log(sp.Sum(sp.exp(z[k]), (k, 0, V - 1))) - z[y]
 
 
-def softmax_entry():
+def softmax_entry(j=j):
     """Return ŷ_j = e^{z_j} / Σ e^{z_k}.
 
     >>> softmax_entry()
@@ -37,6 +37,16 @@ def gradient_entry():
     """
     gradient = cross_entropy().diff(z[j]).doit()
     return gradient.subs(j <= V - 1, True)  # there are V logits
+
+
+def hessian_entry():
+    """Return d²(cross_entropy)/dz_i dz_j, from the gradient, for any V.
+
+    >>> hessian_entry().has(y)  # the target is in the slope alone
+    False
+    """
+    hessian = gradient_entry().diff(z[i]).doit()
+    return hessian.subs(i <= V - 1, True)
 
 
 def mean_cross_entropy(logits, targets, ignore=None):

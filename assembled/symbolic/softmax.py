@@ -1,7 +1,8 @@
 """Softmax: its Jacobian, its conservation law, and where valves open.
 
-Chapter: Attention cannot attend to nothing. Axes: T keys of one query
-(`n` where the size stays a symbol). Logits z, weights p, both (T, 1).
+Chapters: Softmax, masks, cross-entropy; Attention cannot attend to
+nothing. Axes: T keys of one query (`n` where the size stays a symbol).
+Logits z, weights p, both (T, 1).
 Sources: Miller 2023 (softmax plus one), gpt-oss (learned sink logit).
 """
 
@@ -100,6 +101,17 @@ def weight_derivative_sum(j: sp.Expr) -> sp.Expr:
     """
     total = in_range(sp.summation(weight_derivative(i, j), (i, 0, n - 1)), j)
     return sp.simplify(total.xreplace({i: k}))  # one name for the summed key
+
+
+def log_sum_exp_any(m: sp.Expr = sp.S.Zero) -> sp.Expr:
+    """m + log(sum_k exp(z_k - m)) for any n; the same number for every m.
+
+    >>> log_sum_exp_any(sp.log(2)).subs(n, 2).doit().subs(
+    ...     {z_any[0]: 0, z_any[1]: sp.log(3)})
+    2*log(2)
+    """
+    shifted = sp.Sum(sp.exp(z_any[k] - m), (k, 0, n - 1))
+    return m + sp.log(shifted)
 
 
 # What pressing one logit down does, and the valves.
