@@ -2,7 +2,8 @@
 # # Symbols · beginner: what a gradient meets on its way down
 #
 # Five exercises, about 70 minutes, 24 points. They go with the chapters
-# *Pre-LN against Post-LN* and *Attention cannot attend to nothing*.
+# *Softmax, masks, cross-entropy*, *Normalization* and *Pre-LN against
+# Post-LN*.
 #
 # Run the cells from the top. Write where a cell says `YOUR CODE HERE` or
 # `YOUR ANSWER HERE`, in place of the line `raise NotImplementedError()`,
@@ -33,8 +34,8 @@ from autograder.checks import (
 # %% [markdown]
 # ## 1 · The Jacobian of softmax
 #
-# *Beginner · 4 points · 10 minutes · chapter "Attention cannot attend to
-# nothing"*
+# *Beginner · 4 points · 10 minutes · chapter "Softmax, masks,
+# cross-entropy"*
 #
 # Softmax turns $n$ logits $z$ into weights $p_i=e^{z_i}/\sum_k e^{z_k}$.
 # Write `softmax_jacobian(z)`, which returns the matrix of all
@@ -110,7 +111,7 @@ for n in (3, 4):
 # %% [markdown]
 # ## 2 · RMSNorm, one direction at a time
 #
-# *Beginner · 5 points · 15 minutes · chapter "Pre-LN against Post-LN"*
+# *Beginner · 5 points · 15 minutes · chapter "Normalization"*
 #
 # RMSNorm maps $x$, a vector of $D$ numbers, to $y_i=g_i\,x_i/r$, where
 # $r=\sqrt{\tfrac1D\sum_k x_k^2+\varepsilon}$. Its Jacobian is

@@ -2,7 +2,7 @@
 # # Symbols · intermediate: rotations, backward passes, depth
 #
 # Five exercises, about 90 minutes, 27 points. They go with the chapters
-# *RoPE* and *Pre-LN against Post-LN*.
+# *RoPE*, *Normalization* and *Pre-LN against Post-LN*.
 #
 # Run the cells from the top. Write where a cell says `YOUR CODE HERE` or
 # `YOUR ANSWER HERE`, in place of the line `raise NotImplementedError()`,
@@ -431,7 +431,7 @@ for T, K, base in ((3, 4, 100.0), (5, 6, 10_000.0)):
 # %% [markdown]
 # ## 3 · LayerNorm, backward
 #
-# *Intermediate · 6 points · 20 minutes · chapter "Pre-LN against Post-LN"*
+# *Intermediate · 6 points · 20 minutes · chapter "Normalization"*
 #
 # LayerNorm treats each row of `x` by itself. With the row's mean $\mu$ and
 # its variance $\sigma^2=\tfrac1D\sum_k(x_k-\mu)^2$,
