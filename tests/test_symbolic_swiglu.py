@@ -45,6 +45,31 @@ def test_swiglu_jacobian_by_differentiation():
         prove_equal(computed, swapped)
 
 
+def test_swiglu_gradients_by_differentiation():
+    """Of dy · y; one hidden unit, as above."""
+    x, dy = matrix("x", 1, 2), matrix("dy", 1, 2)
+    weights = matrix("g", 2, 1), matrix("u", 2, 1), matrix("w", 1, 2)
+    number = swiglu.swiglu(x, *weights).dot(dy)
+    claims = swiglu.swiglu_gradients(dy, x, *weights)
+    for by, claim in zip((x, *weights), claims, strict=True):
+        prove_equal(by.applyfunc(number.diff), claim)
+
+
+def test_all_numpy_gradients_of_swiglu_are_the_symbolic_ones():
+    D, F = 3, 4
+    x, dy = matrix("x", 1, D), matrix("dy", 1, D)
+    weights = matrix("g", D, F), matrix("u", D, F), matrix("w", F, D)
+    formulas = sp.lambdify((dy, x, *weights),
+                           swiglu.swiglu_gradients(dy, x, *weights))
+    rng = np.random.default_rng(4)
+    numbers = [rng.normal(size=a.shape) for a in (dy, x, *weights)]
+    _, cache = swiglu_numpy.swiglu_forward(*numbers[1:])
+    ours = swiglu_numpy.swiglu_backward(numbers[0], cache)
+    wanted = formulas(*(a.ravel() for a in numbers))
+    for got, want in zip(ours, wanted, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-13)
+
+
 def test_swiglu_jacobian_adds_up_over_hidden_units():
     x = matrix("x", 1, 1)
     gate, up, down = matrix("g", 1, 2), matrix("u", 1, 2), matrix("w", 2, 1)

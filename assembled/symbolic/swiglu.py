@@ -78,6 +78,24 @@ def swiglu_jacobian(row, w_gate, w_up, w_down):
     return w_down.T * hidden
 
 
+def swiglu_gradients(dy, row, w_gate, w_up, w_down):
+    """Return (dx, dw_gate, dw_up, dw_down) for dy = dL/dy, a row (1, D).
+
+    >>> one = sp.eye(1)
+    >>> swiglu_gradients(one, sp.Matrix([[0]]), one, one, 3 * one)[0]
+    Matrix([[0]])
+    """
+    gate, up = row * w_gate, row * w_up
+    opened = gate.applyfunc(silu)
+    dhidden = dy * w_down.T
+    dup = dhidden.multiply_elementwise(opened)
+    dgate = dhidden.multiply_elementwise(up).multiply_elementwise(
+        gate.applyfunc(silu_derivative))
+    dx = dgate * w_gate.T + dup * w_up.T
+    hidden = opened.multiply_elementwise(up)
+    return dx, row.T * dgate, row.T * dup, hidden.T * dy
+
+
 def small_input(gate, up, scale):
     """Return the leading term of silu(scale·gate) · scale·up, in scale.
 
