@@ -51,8 +51,9 @@ from autograder.checks import (
 # <details><summary>Hint</summary>
 #
 # The denominator holds every logit, so every weight moves when one
-# logit does. Each row must add up to zero: the weights always add up to
-# one.
+# logit does. Each column must add up to zero, since the weights always
+# add up to one; each row too, since a common shift of the logits changes
+# nothing.
 #
 # </details>
 
