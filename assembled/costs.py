@@ -186,10 +186,5 @@ class Machine:
         """Return the most FLOPs a second at this intensity."""
         return min(self.peak, self.bandwidth * intensity)
 
-    def seconds(self, product: Product, width: int = 2) -> float:
-        """Return the least time that the product can take."""
-        by_memory = product.moved(width) / self.bandwidth
-        return max(product.flops / self.peak, by_memory)
-
 
 H100 = Machine("H100 SXM, bfloat16", 989e12, 3.35e12)

@@ -97,16 +97,23 @@ def oriented(name: str, weight: ndarray) -> ndarray:
 def config_of_llama(settings: dict) -> Config:
     """Return the Config that a Llama's config.json describes.
 
-    Raises ValueError for what this course's model does not have: biases,
-    another activation, a head size of its own, a scaled RoPE.
+    Raises ValueError for a missing entry, and for what this course's model
+    does not have: biases, another activation, a head size of its own, a
+    scaled RoPE (older files call its type `type`).
     """
+    for name in (*SIZES.values(), "rms_norm_eps"):
+        if name not in settings:
+            raise ValueError(
+                f"config.json lacks {name!r}; is it that of a Llama?"
+            )
     rope = settings.get("rope_parameters") or settings
     scaling = settings.get("rope_scaling") or rope
+    rope_type = scaling.get("rope_type", scaling.get("type", "default"))
     refused = {
         "attention_bias": settings.get("attention_bias", False),
         "mlp_bias": settings.get("mlp_bias", False),
         "hidden_act": settings.get("hidden_act", "silu") != "silu",
-        "rope_type": scaling.get("rope_type", "default") != "default",
+        "rope_type": rope_type != "default",
         "head_dim": settings.get("head_dim") not in (
             None,
             settings["hidden_size"] // settings["num_attention_heads"],
@@ -116,7 +123,7 @@ def config_of_llama(settings: dict) -> Config:
         if wrong:
             raise ValueError(
                 f"config.json sets {name} to "
-                f"{settings.get(name, scaling.get(name))!r}, which this "
+                f"{settings.get(name, rope_type)!r}, which this "
                 "model does not have; take another checkpoint"
             )
     return Config(

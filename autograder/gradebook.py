@@ -5,9 +5,7 @@ It may be away for a moment: what one submission needs of it is repeated.
 
 import contextlib
 import functools
-import os
 import sqlite3
-import sys
 import threading
 import warnings
 from pathlib import Path
@@ -30,14 +28,6 @@ BUSY = (
     "the gradebook {} is locked by another program; close the formgrader "
     "and other graders, then run this again"
 )
-
-
-def put_tools_on_path():
-    """Let nbgrader find `alembic`, which it starts by name."""
-    tools = str(Path(sys.prefix) / "bin")
-    path = os.environ.get("PATH", "").split(os.pathsep)
-    if tools not in path:
-        os.environ["PATH"] = os.pathsep.join([tools, *path])
 
 
 @contextlib.contextmanager
@@ -100,7 +90,6 @@ SQLITE = "sqlite:///"
 @contextlib.contextmanager
 def opened(course):
     """Open the gradebook; a locked, lost or broken one is a Refusal."""
-    put_tools_on_path()
     url = course.gradebook
     with (
         explained(url),

@@ -103,5 +103,20 @@ def test_the_right_choice_is_not_always_in_one_place():
             (ROOT / f"{page}.md").read_text("utf-8")
         )
     ]
-    most = max(map(places.count, set(places)), default=0)
+    most = max(map(places.count, set(places)))
     assert most <= len(places) / 2 + 1
+
+
+VERDICTS = (
+    "Where the popular account is right", "The popular account, weighed",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("page", [
+    page for page in toc_pages() if page.startswith("book/symbols/")
+])
+def test_each_section_of_part_one_asks_something(page):
+    text = (ROOT / f"{page}.md").read_text("utf-8")
+    sections = set(re.findall(r"^## (.+)$", text, re.MULTILINE))
+    asked = {section for section, _ in quick_questions(text)}
+    assert sections - asked - {*VERDICTS, "Practice"} == set()

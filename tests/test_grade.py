@@ -19,6 +19,7 @@ from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
 from autograder import (
+    Refusal,
     export,
     grade,
     gradebook,
@@ -347,3 +348,32 @@ def test_halves_of_characters_are_graded_too(tmp_path):
     course = small_course.make(tmp_path, alice=data)
     (result,) = grade.grade(course)
     assert (result["status"], result["reason"]) == ("graded", "")
+
+
+def test_a_class_is_entered_whole_or_not_at_all(tmp_path):
+    course = small_course.make(
+        tmp_path, alice=submission(), bob=submission()
+    )
+    stamp = course.submitted / "bob/tiny/timestamp.txt"
+    stamp.write_text("no moment")
+    with pytest.raises(Refusal):
+        gradebook.prepare(course, "tiny", ["alice", "bob"])
+    with gradebook.opened(course) as book:
+        assert [s.id for s in book.students] == []
+    stamp.write_text("2026-03-01 12:00:00 UTC")
+    gradebook.prepare(course, "tiny", ["alice", "bob"])
+    with gradebook.opened(course) as book:
+        assert sorted(s.id for s in book.students) == ["alice", "bob"]
+
+
+@pytest.mark.slow
+def test_a_new_gradebooks_version_is_what_nbgraders_own_program_says():
+    """In a process of its own, where nothing of ours stands in its place."""
+    tools = str(Path(sys.prefix) / "bin")
+    done = subprocess.run(
+        [sys.executable, "-c",
+         "import nbgrader.api as api; print(api.get_alembic_version())"],
+        env={**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert gradebook.newest_version() == done.stdout.split()[-1]
