@@ -10,8 +10,9 @@
 # Grading tries other inputs as well: write functions that use their
 # arguments, not numbers read off the small case. Where the answer is a
 # SymPy expression, use SymPy's functions: `sp.sqrt` and `sp.exp` take
-# symbols, `np.sqrt` and `np.exp` do not. Cells that are not yours to fill
-# are locked; add cells of your own wherever you like.
+# symbols, `np.sqrt` and `np.exp` do not; for every entry of a matrix,
+# `z.applyfunc(sp.exp)`. Cells that are not yours to fill are locked; add
+# cells of your own wherever you like.
 #
 # When you are done, download the notebook (in Colab: File, Download,
 # Download .ipynb) and hand in that file.

@@ -11,8 +11,9 @@
 # Grading tries other inputs as well: write functions that use their
 # arguments, not numbers read off the small case. Where the answer is a
 # SymPy expression, use SymPy's functions: `sp.sqrt` and `sp.exp` take
-# symbols, `np.sqrt` and `np.exp` do not. Cells that are not yours to fill
-# are locked; add cells of your own wherever you like.
+# symbols, `np.sqrt` and `np.exp` do not; for every entry of a matrix,
+# `z.applyfunc(sp.exp)`. Cells that are not yours to fill are locked; add
+# cells of your own wherever you like.
 #
 # When you are done, download the notebook (in Colab: File, Download,
 # Download .ipynb) and hand in that file.
@@ -75,8 +76,12 @@ check_expression(
     softmax_jacobian(sp.Matrix([a, b])),
     p * (1 - p) * sp.Matrix([[1, -1], [-1, 1]]),
     "softmax_jacobian of two logits",
-    mistakes=[(sp.diag(p, 1 - p), "each weight moves with every logit, for "
-               "the denominator holds them all.")],
+    mistakes=[
+        (sp.diag(p, 1 - p), "each weight moves with every logit, for the "
+         "denominator holds them all."),
+        (p * (1 - p) * sp.eye(2), "only the diagonal is there, as if each "
+         "weight were a sigmoid of its own logit."),
+    ],
 )
 
 # %% nbgrader={"grade_id": "softmax-jacobian-graded", "grade": true, "points": 3}
@@ -125,9 +130,9 @@ for n in (3, 4):
 # - Returns a float64 array of shape `(D,)`, right to a relative error of
 #   $10^{-6}$.
 #
-# A small case: for `x = [3, 4]`, `gain = [1, 2]`, `eps = 0` and
-# `v = [1, 0]`, $r$ is $\sqrt{12.5}$ and the answer is
-# `[0.18101934, -0.27152900]`.
+# A small case: for `x = [3, 4]`, `gain = [2, 1]`, `eps = 0.5` and
+# `v = [1, 0]`, $r$ is $\sqrt{13}$ and the answer is
+# `[0.36268859, -0.12800774]`.
 #
 # <details><summary>Hint</summary>
 #
@@ -150,16 +155,33 @@ def rms_norm_push(x, gain, eps, v):
 check_function("rms_norm_push", globals())
 check_array(
     rms_norm_push(
-        np.array([3.0, 4.0]), np.array([1.0, 2.0]), 0.0, np.array([1.0, 0.0])
+        np.array([3.0, 4.0]), np.array([2.0, 1.0]), 0.5, np.array([1.0, 0.0])
     ),
-    np.array([0.18101933598, -0.27152900398]),
+    np.array([0.3626885898, -0.1280077376]),
     "rms_norm_push of the small case",
     mistakes=[
-        (np.array([0.2828427125, 0.0]), "this holds r fixed, but r depends "
+        (np.array([0.5547001962, 0.0]), "this holds r fixed, but r depends "
          "on x as well."),
-        (np.array([0.0512, -0.0768]), "this divides by r twice."),
-        (np.array([-0.9899494937, -3.3941125497]), "the projection is on "
+        (np.array([0.1813442949, -0.1280077376]), "the gain is missing."),
+        (np.array([0.3626885898, -0.2560154752]), "this is the transpose "
+         "of J times v: the gain acts after the projection."),
+        (np.array([0.1005917160, -0.0355029586]), "this divides by r "
+         "twice."),
+        (np.array([1.3076923077, -0.4615384615]), "the factor 1/r is "
+         "missing."),
+        (np.array([-1.9414506868, -1.6641005887]), "the projection is on "
          "x_hat = x/r, not on x."),
+        (np.array([0.1706769835, -0.2560154752]), "the projection needs "
+         "the mean over the D entries, not their sum."),
+        (np.array([0.7467118026, 0.1280077376]), "the projection has the "
+         "wrong sign."),
+        (np.array([0.3620386720, -0.1357645020]), "eps is ignored."),
+        (np.array([0.3586544764, -0.0912952640]), "eps stands outside the "
+         "root; it belongs inside."),
+        (np.array([0.2562734817, -0.0931903570]), "r needs the mean of the "
+         "squares, not their sum."),
+        (np.array([0.7698003589, -0.3849001795]), "this is LayerNorm: "
+         "RMSNorm does not subtract the mean."),
     ],
 )
 
@@ -215,8 +237,9 @@ for D in (3, 5, 8):
 # *Beginner · 7 points · 20 minutes · chapter "Pre-LN against Post-LN"*
 #
 # A toy network has three layers, $l=1,2,3$, and each holds *one*
-# sublayer $f_l$ and *one* normalization $\mathrm{Norm}_l$. There is no
-# normalization after the last layer. A layer has one of two forms:
+# sublayer $f_l$ and *one* normalization $\mathrm{Norm}_l$. Nothing
+# follows layer 3: beside the three normalizations inside the layers there
+# is no final one. A layer has one of two forms:
 #
 # - Post-LN: $x_l=\mathrm{Norm}_l\big(x_{l-1}+f_l(x_{l-1})\big)$,
 # - Pre-LN: $x_l=x_{l-1}+f_l\big(\mathrm{Norm}_l(x_{l-1})\big)$.
@@ -242,9 +265,9 @@ for D in (3, 5, 8):
 # - Each returns a SymPy expression in these symbols. Factored or
 #   expanded, both are right; the order of the factors counts.
 #
-# A small case: with all branches taken out, `J = (0, 0, 0)`, Post-LN
-# gives `N[2]*N[1]*N[0]`, Pre-LN gives `1`, and the mixed network gives
-# `N[1]`.
+# A small case: with the branch of layer 2 alone, `J = (0, J[1], 0)`,
+# Post-LN gives `N[2]*N[1]*(1 + J[1])*N[0]`, Pre-LN gives
+# `1 + J[1]*N[1]`, and the mixed network gives `N[1]*(1 + J[1])`.
 #
 # <details><summary>Hint</summary>
 #
@@ -275,48 +298,69 @@ def mixed_gradient(J, N):
     ### END SOLUTION
 
 # %% nbgrader={"grade_id": "gradients-check", "grade": true, "points": 1}
-# Check, 1 point: no branches, so that only the skips are left.
+# Check, 1 point: one branch, that of layer 2, and the skips.
 check_function("post_ln_gradient", globals())
 check_function("pre_ln_gradient", globals())
 check_function("mixed_gradient", globals())
 N = sp.symbols("N1:4", commutative=False)
-none = (sp.Integer(0),) * 3
+J2 = sp.Symbol("J2", commutative=False)
+J = (sp.Integer(0), J2, sp.Integer(0))
+skip = "the skip is missing: x itself passes each layer as well."
 check_expression(
-    post_ln_gradient(none, N),
-    N[2] * N[1] * N[0],
-    "post_ln_gradient without branches",
+    post_ln_gradient(J, N),
+    N[2] * N[1] * (1 + J2) * N[0],
+    "post_ln_gradient with one branch",
+    symbols=(*N, J2),
     mistakes=[
-        (N[0] * N[1] * N[2], "the order is reversed; the last layer's "
-         "factor stands on the left."),
-        (1, "no normalization is left, but Post-LN normalizes the sum, so "
-         "the skip meets it too."),
-        (0, "the skip is missing: x itself passes each layer as well."),
-        (N[1] * N[0], "the third layer is missing."),
+        (0, skip),
+        (N[0] * N[1] * (1 + J2) * N[2], "the order is reversed; the last "
+         "layer's factor stands on the left."),
+        (N[2] * (1 + J2) * N[1] * N[0], "the normalization comes after the "
+         "sum, so its Jacobian stands to the left of 1 + J."),
+        (1 + N[1] * J2, "the normalization acts on the whole sum, skip "
+         "included, not on the branch alone."),
+        (1 + J2 * N[1], "this is the Pre-LN expression."),
+        (1 + J2, "Post-LN normalizes the sum, so the skip meets the "
+         "normalization too."),
+        (N[1] * (1 + J2) * N[0], "the normalization of the third layer is "
+         "missing: it is part of that layer."),
     ],
 )
 check_expression(
-    pre_ln_gradient(none, N),
-    1,
-    "pre_ln_gradient without branches",
-    symbols=N,
+    pre_ln_gradient(J, N),
+    1 + J2 * N[1],
+    "pre_ln_gradient with one branch",
+    symbols=(*N, J2),
     mistakes=[
-        (0, "the skip is missing: x itself passes each layer as well."),
-        (N[2] * N[1] * N[0], "in Pre-LN the normalization stands inside "
-         "the branch; the skip goes around it."),
+        (0, skip),
+        (1 + N[1] * J2, "inside the branch the normalization acts first, so "
+         "N stands to the right of J."),
+        (N[2] * (1 + J2) * N[1] * N[0], "in Pre-LN the normalization stands "
+         "inside the branch; the skip goes around it."),
+        ((1 + J2) * N[2] * N[1] * N[0], "in Pre-LN the normalization stands "
+         "inside the branch; the skip goes around it."),
+        (N[2] * N[1] * (1 + J2) * N[0], "this is the Post-LN expression."),
+        (1 + J2, "the normalization Jacobian is missing."),
     ],
 )
 check_expression(
-    mixed_gradient(none, N),
-    N[1],
-    "mixed_gradient without branches",
-    symbols=N,
+    mixed_gradient(J, N),
+    N[1] * (1 + J2),
+    "mixed_gradient with one branch",
+    symbols=(*N, J2),
     mistakes=[
-        (0, "the skip is missing: x itself passes each layer as well."),
-        (1, "layer 2 is Post-LN: its skip meets the normalization."),
-        (N[2] * N[1] * N[0], "layers 1 and 3 are Pre-LN: there the skip "
-         "goes around the normalization."),
-        (N[2] * N[0], "only layer 2 is Post-LN; this takes it for the one "
-         "that is Pre-LN."),
+        (0, skip),
+        (1 + J2 * N[1], "layer 2 is Post-LN: its skip meets the "
+         "normalization."),
+        (N[2] * N[1] * (1 + J2) * N[0], "layers 1 and 3 are Pre-LN: there "
+         "the skip goes around the normalization."),
+        (N[2] * (1 + J2 * N[1]) * N[0], "only layer 2 is Post-LN; this takes "
+         "it for the one that is Pre-LN."),
+        ((1 + J2) * N[1], "in layer 2 the normalization comes after the "
+         "sum, so its Jacobian stands to the left of 1 + J."),
+        (1 + N[1] * J2, "in layer 2 the normalization acts on the whole "
+         "sum, skip included."),
+        (1 + J2, "the normalization Jacobian is missing."),
     ],
 )
 
@@ -349,6 +393,9 @@ check_expression(
         (ordered(lambda j, n: 1 + n * j), "the normalization acts on the "
          "whole sum, skip included, not on the branch alone."),
         (ordered(lambda j, n: 1 + j * n), "this is the Pre-LN expression."),
+        ((1 + A[2]) * M[1] * (1 + A[1]) * M[0] * (1 + A[0]),
+         "the normalization of the third layer is missing: it is part of "
+         "that layer."),
         (1 + sum(n * j for j, n in zip(A, M, strict=True)),
          "layers follow one another, so their factors multiply; a sum "
          "keeps only the first-order paths."),
@@ -475,8 +522,9 @@ check_expression(
 # - `final_norm`: `True` if one more normalization follows the last layer.
 # - Returns a tuple of two whole numbers.
 #
-# A small case: `norms_met("pre", 1, 1, True)` is `(1, 2)`. The skip meets
-# the final normalization alone; the branch meets its own as well.
+# Two small cases: `norms_met("pre", 1, 2, True)` is `(1, 3)`. The two
+# skips meet the final normalization alone; the two branches meet their own
+# as well. `norms_met("post", 1, 2, True)` is `(3, 3)`.
 #
 # <details><summary>Hint</summary>
 #
@@ -495,16 +543,33 @@ def norms_met(placement, n_layers, sublayers, final_norm):
     ### END SOLUTION
 
 # %% nbgrader={"grade_id": "norms-met-check", "grade": true, "points": 1}
-# Check, 1 point: the small case.
+# Check, 1 point: the small cases.
 check_function("norms_met", globals())
-counts = norms_met("pre", 1, 1, True)
-check_tuple(counts, ("fewest", "most"), "norms_met(...)")
-check_integer(counts[0], 1, "fewest, for one Pre-LN layer with final norm",
-              [(2, "the skip goes around the normalization of its layer."),
-               (0, "the final normalization is missing.")])
-check_integer(counts[1], 2, "most, for one Pre-LN layer with final norm",
-              [(1, "the branch meets its own normalization and the final "
-                "one.")])
+for kind, least in (("pre", 1), ("post", 3)):
+    counts = norms_met(kind, 1, 2, True)
+    check_tuple(counts, ("fewest", "most"), "norms_met(...)")
+    name = f"for one {kind.capitalize()}-LN layer with final norm"
+    check_integer(
+        counts[0], least, f"fewest, {name}",
+        [(2, "the final normalization is missing, or a layer of two "
+          "sublayers counted as one.")] * (kind == "post")
+        + [(1, "in Post-LN the skip ends inside the normalization, so it "
+            "meets every one."),
+           (0, "the final normalization is missing."),
+           (3, "in Pre-LN the skip goes around the normalization."),
+           (2, "in Pre-LN the skip goes around the normalization.")],
+    )
+    check_integer(
+        counts[1], 3, f"most, {name}",
+        [(2, "a path may take both branches; each meets its own "
+          "normalization, and then the final one."),
+         (1, "a path may take both branches, and meet a normalization in "
+          "each."),
+         (5, "this is the number of paths and one, not of normalizations "
+          "on one path."),
+         (4, "this is the number of paths, not of normalizations on one "
+          "path.")],
+    )
 
 # %% nbgrader={"grade_id": "norms-met-graded", "grade": true, "points": 3}
 # Grading, 3 points: both forms, one and two sublayers, any depth.
@@ -560,11 +625,11 @@ for kind, layers, per_layer, last in cases:
 #
 # 1. Which part of this is exact?
 # 2. Why does the conclusion not follow? Use your expressions.
-# 3. Which measurement would settle it for a given block?
+# 3. Which measurement would settle it for a given network?
 #
 # | points | for |
 # | --- | --- |
-# | 1 | the exact part, said with the right scope |
+# | 1 | the exact part, and for which networks it holds |
 # | 2 | a reason that the total can behave otherwise than one path (1), tied to the factors of your product (1) |
 # | 1 | a measurement that can be carried out, and what each outcome would mean |
 

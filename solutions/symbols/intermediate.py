@@ -10,8 +10,9 @@
 # Grading tries other inputs as well: write functions that use their
 # arguments, not numbers read off the small case. Where the answer is a
 # SymPy expression, use SymPy's functions: `sp.sqrt` and `sp.exp` take
-# symbols, `np.sqrt` and `np.exp` do not. Cells that are not yours to fill
-# are locked; add cells of your own wherever you like.
+# symbols, `np.sqrt` and `np.exp` do not; for every entry of a matrix,
+# `z.applyfunc(sp.exp)`. Cells that are not yours to fill are locked; add
+# cells of your own wherever you like.
 #
 # When you are done, download the notebook (in Colab: File, Download,
 # Download .ipynb) and hand in that file.
@@ -49,15 +50,19 @@ from autograder.checks import (
 # - `rotated_score(q, k, m, n, base)` follows the definition: turn `q` by
 #   its angles at `m`, `k` by its angles at `n`, and return the dot product.
 # - `relative_score(q, k, delta, base)` returns the same score, written in
-#   `delta` $=m-n$. It never sees `m` or `n`: that is the proof.
+#   `delta` $=m-n$. It never sees `m` or `n`: that is the proof. So write
+#   the cosines and sines out. `rotated_score(q, k, delta, 0, base)` has
+#   the right value, and the grading takes it, but it proves nothing: it
+#   uses what you are to show.
 #
 # In both, `q` and `k` are tuples of $K$ SymPy symbols or numbers ($K$ is
 # even), and `m`, `n`, `delta` and `base` are SymPy symbols or numbers. Both
 # return a SymPy expression; any equivalent form is right. There is no
 # scaling by $1/\sqrt K$.
 #
-# A small case: for `q = (1, 0)` and `k = (0, 1)`, `relative_score` is
-# `sin(delta)`, and for `q = k = (1, 0)` it is `cos(delta)`.
+# A small case: for `q = (1, 0, 1, 0)` and `k = (1, 2, 3, 4)`,
+# `relative_score` is `cos(delta) + 2*sin(delta)` from the first pair, plus
+# `3*cos(delta/sqrt(base)) + 4*sin(delta/sqrt(base))` from the second.
 #
 # <details><summary>Hint</summary>
 #
@@ -96,27 +101,66 @@ def relative_score(q, k, delta, base):
     ### END SOLUTION
 
 # %% nbgrader={"grade_id": "relative-score-check", "grade": true, "points": 1}
-# Check, 1 point: one pair, with simple vectors.
+# Check, 1 point: the small case, two pairs.
 check_function("rotated_score", globals())
 check_function("relative_score", globals())
 m, n, delta = sp.symbols("m n delta", real=True)
 base = sp.symbols("base", positive=True)
-right, up = (sp.Integer(1), sp.Integer(0)), (sp.Integer(0), sp.Integer(1))
+q, k = map(sp.sympify, ((1, 0, 1, 0), (1, 2, 3, 4)))
+slow = 1 / sp.sqrt(base)  # the second pair's frequency
+
+
+def expected(a, b, cos=1, sin=1):
+    """Return the score where the two pairs turn by a and by b."""
+    even, odd = sp.cos(a) + 3 * sp.cos(b), 2 * sp.sin(a) + 4 * sp.sin(b)
+    return cos * even + sin * odd
+
+
+def wrong_frequencies(turn):
+    """Return the scores of some wrong frequencies, each with its name."""
+    return [
+        (expected(turn, turn), "every pair turns with frequency 1; pair "
+         "i has frequency base**(-2i/K)."),
+        (expected(turn, turn * base ** sp.Rational(-1, 4)), "the exponent "
+         "of base is half of -2i/K."),
+        (expected(turn, turn / base), "the exponent of base is twice "
+         "-2i/K: i counts pairs, not channels."),
+        (expected(turn, turn * sp.sqrt(base)), "the exponent of base has "
+         "the wrong sign."),
+        (expected(turn * slow, turn / base), "the pairs are counted from 0, so "
+         "the first has frequency 1."),
+        (4 * sp.cos(turn) + 2 * sp.sin(turn), "this pairs channel i with "
+         "i + K/2; the exercise pairs 2i with 2i + 1."),
+        (sp.cos(turn) + 2 * sp.sin(turn), "only the first pair "
+         "contributes."),
+        (4, "nothing is turned."),
+    ]
+
+
 check_expression(
-    relative_score(right, up, delta, base), sp.sin(delta),
-    "relative_score of (1, 0) and (0, 1)", symbols=(delta, base),
-    mistakes=[(-sp.sin(delta), "the sine has the wrong sign: for delta = "
-               "m - n > 0 the query is turned further than the key.")],
+    relative_score(q, k, delta, base),
+    expected(delta, delta * slow),
+    "relative_score of the small case",
+    mistakes=[
+        (expected(-delta, -delta * slow), "the sine has the wrong sign: for delta = m - n "
+         "> 0 the query is turned further than the key."),
+        (expected(delta, delta * slow, sin=0), "the sine term is missing: q and k need "
+         "not be parallel."),
+        (expected(delta, delta * slow, cos=0), "the cosine term is missing."),
+        *wrong_frequencies(delta),
+    ],
 )
 check_expression(
-    relative_score(right, right, delta, base), sp.cos(delta),
-    "relative_score of (1, 0) with itself", symbols=(delta, base),
-)
-check_expression(
-    rotated_score(right, up, m, n, base),
-    relative_score(right, up, m - n, base),
-    "rotated_score of (1, 0) and (0, 1), set against relative_score",
-    symbols=(m, n, base),
+    rotated_score(q, k, m, n, base),
+    expected(m - n, (m - n) * slow),
+    "rotated_score of the small case",
+    mistakes=[
+        (expected(n - m, (n - m) * slow), "both vectors turn clockwise; check the signs of "
+         "the two sines."),
+        (expected(m + n, (m + n) * slow), "one of the two vectors turns the wrong way: this "
+         "depends on m + n."),
+        *wrong_frequencies(m - n),
+    ],
 )
 
 # %% nbgrader={"grade_id": "rotated-score-graded", "grade": true, "points": 2}
@@ -253,9 +297,9 @@ for K in (2, 4, 6):
 # - Returns a new float64 array of shape `(T, K)`, channels in the order of
 #   `x`, right to a relative error of $10^{-9}$.
 #
-# A small case: `x = [[1, 0, 0, 0]]` at position 1 becomes
-# `[[0.5403, 0.8415, 0, 0]]` interleaved and `[[0.5403, 0, 0.8415, 0]]`
-# half (rounded here).
+# A small case: with base 10000, `x = [[1, 2, 3, 4]]` at position 1 becomes
+# `[[-1.1426, 1.9221, 2.9599, 4.0298]]` interleaved and
+# `[[-1.9841, 1.9599, 2.4624, 4.0198]]` half (rounded here).
 #
 # <details><summary>Hint</summary>
 #
@@ -286,23 +330,59 @@ def rotate(x, positions, base, pairing):
 # %% nbgrader={"grade_id": "rotate-check", "grade": true, "points": 1}
 # Check, 1 point: the small case, in both pairings.
 check_function("rotate", globals())
-x, c, s = np.array([[1.0, 0.0, 0.0, 0.0]]), 0.54030230587, 0.84147098481
-places = {"interleaved": [[c, s, 0, 0]], "half": [[c, 0, s, 0]]}
-other = {"interleaved": "half", "half": "interleaved"}
-for pairing, right in places.items():
-    check_array(
-        rotate(x.copy(), np.array([1]), 10_000.0, pairing),
-        np.array(right),
-        f"rotate of the small case, {pairing}",
-        mistakes=[
-            (np.array(places[other[pairing]]), f"this is the pairing "
-             f"{other[pairing]!r}."),
-            (np.array(right) * [1, -1, -1, 1], "the turn goes the wrong "
-             "way."),
-            (x, "this leaves it where it was, but it stands at position "
-             "1, as `positions` says."),
-        ],
-    )
+x = np.array([[1.0, 2.0, 3.0, 4.0]])
+clockwise = "the turn goes the wrong way; check the signs of the two sines."
+still = ("this leaves it where it was, but it stands at position 1, as "
+         "`positions` says.")
+keep = ("the second channel of a pair is computed from the first after "
+        "that was turned; keep the old one.")
+half_exponent = "the exponent of base is half of -2i/K."
+from_one = "the pairs are counted from 0, so the first has frequency 1."
+one_frequency = "every pair turns with frequency 1."
+interleaved = [[-1.1426396637, 1.9220755965, 2.9598506679, 4.0297995017]]
+half = [[-1.9841106486, 1.9599006675, 2.4623779024, 4.0197996683]]
+check_array(
+    rotate(x.copy(), np.array([1]), 10_000.0, "interleaved"),
+    np.array(interleaved),
+    "rotate of the small case, interleaved",
+    mistakes=[
+        (half, "this is the pairing 'half'."),
+        (x, still),
+        ([[2.2232442755, 0.2391336269, 3.0398493346, 3.9698005017]],
+         clockwise),
+        ([[-1.1426396637, 0.1191064886, 2.9598506679, 4.0293980150]], keep),
+        ([[-1.1426396637, 1.9220755965, 2.5856788292, 4.2795169111]],
+         half_exponent),
+        ([[0.9799503337, 2.0098998342, 2.9995999850, 4.0002999800]],
+         from_one),
+        ([[-1.1426396637, 1.9220755965, -1.7449770216, 4.6856221779]],
+         one_frequency),
+        ([[-1.1426396637, 2.9598506679, 1.9220755965, 4.0297995017]],
+         "the channels come back in another order: pair i belongs at 2i, "
+         "2i + 1."),
+    ],
+)
+check_array(
+    rotate(x.copy(), np.array([1]), 10_000.0, "half"),
+    np.array(half),
+    "rotate of the small case, half",
+    mistakes=[
+        (interleaved, "this is the pairing 'interleaved'."),
+        (x, still),
+        ([[3.0647152603, 2.0398993342, 0.7794359328, 3.9798003350]],
+         clockwise),
+        ([[-1.9841106486, 1.9599006675, -0.0486646238, 4.0193986817]], keep),
+        ([[-1.9841106486, 1.5906746640, 2.4623779024, 4.1796834944]],
+         half_exponent),
+        ([[0.9699505004, 1.9995999900, 3.0098498346, 4.0001999800]],
+         from_one),
+        ([[-1.9841106486, -2.2852793275, 2.4623779024, 3.8441511931]],
+         one_frequency),
+        ([[-1.9841106486, 2.4623779024, 1.9599006675, 4.0197996683]],
+         "the channels come back in another order: pair i belongs at i, "
+         "i + K/2."),
+    ],
+)
 
 # %% nbgrader={"grade_id": "rotate-interleaved-graded", "grade": true, "points": 2}
 # Grading, 2 points: interleaved, several positions and bases.
@@ -449,10 +529,10 @@ for T, K, base in ((3, 4, 100.0), (5, 6, 10_000.0)):
 #   and the bias are shared by all rows. Each is float64 and right to a
 #   relative error of $10^{-6}$.
 #
-# A small case: `x = [[0, 3, 6], [1, 2, 3]]`, `gain = [1, 1, 1]`,
-# `eps = 0` and `dy = [[1, 0, 0], [0, 0, 0]]` give
-# `dx = [[0.06804, -0.13608, 0.06804], [0, 0, 0]]`,
-# `dgain = [-1.22474, 0, 0]` and `dbias = [1, 0, 0]`, rounded.
+# A small case: `x = [[0, 3, 6], [1, 2, 3]]`, `gain = [1, 2, 3]`,
+# `eps = 0.25` and `dy = [[0, 0, 1], [0, 0, 0]]` give
+# `dx = [[0.176, -0.4, 0.224], [0, 0, 0]]`, `dgain = [0, 0, 1.2]` and
+# `dbias = [0, 0, 1]`.
 #
 # <details><summary>Hint</summary>
 #
@@ -479,35 +559,68 @@ def layer_norm_backward(dy, x, gain, eps):
 # %% nbgrader={"grade_id": "layer-norm-backward-check", "grade": true, "points": 1}
 # Check, 1 point: the small case.
 check_function("layer_norm_backward", globals())
-still = [0.0, 0.0, 0.0]  # the second row's dy, and so its dx
 grads = layer_norm_backward(
-    np.array([[1.0, 0.0, 0.0], still]),
+    np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]),
     np.array([[0.0, 3.0, 6.0], [1.0, 2.0, 3.0]]),
-    np.ones(3),
-    0.0,
+    np.array([1.0, 2.0, 3.0]),
+    0.25,
 )
 check_tuple(grads, ("dx", "dgain", "dbias"), "layer_norm_backward(...)")
-dx = np.array([[0.06804138, -0.13608276, 0.06804138], still])
+
+
+def two_rows(*first):
+    """Return dx: the second row has no dy, and so no dx."""
+    return np.array([first, (0.0, 0.0, 0.0)])
+
+
 check_array(
-    grads[0], dx, "dx of the small case",
+    grads[0], two_rows(0.176, -0.4, 0.224), "dx of the small case",
     mistakes=[
-        (np.array([[0.4082482905, 0.0, 0.0], still]), "this holds the mean and "
-         "the variance fixed, but both depend on x."),
-        (np.array([[0.2721655270, -0.1360827635, -0.1360827635], still]),
-         "the variance is held fixed, but it depends on x."),
-        (np.array([[0.2041241452, 0.0, 0.2041241452], still]), "the mean "
-         "is held fixed, but it depends on x."),
+        (two_rows(0.0, 0.0, 1.2), "this holds the mean and the variance "
+         "fixed, but both depend on x."),
+        (two_rows(-0.4, -0.4, 0.8), "the variance is held fixed, but it "
+         "depends on x."),
+        (two_rows(0.576, 0.0, 0.624), "the mean is held fixed, but it "
+         "depends on x."),
+        (two_rows(0.0586666667, -0.1333333333, 0.0746666667), "the gain is "
+         "missing."),
+        (two_rows(0.0586666667, -0.2666666667, 0.224), "the gain comes "
+         "after the projections here; backward it comes first."),
+        (two_rows(0.44, -1.0, 0.56), "the factor 1/std is missing."),
+        (two_rows(0.0704, -0.16, 0.0896), "this divides by the standard "
+         "deviation once too often."),
+        (two_rows(-0.976, -0.4, 1.376), "the projection on x_hat has the "
+         "wrong sign."),
+        (two_rows(0.2041241452, -0.4082482905, 0.2041241452), "eps is "
+         "ignored."),
+        (two_rows(0.0870663286, -0.3704403777, 0.2833740491), "eps stands "
+         "outside the root; it belongs inside."),
+        (two_rows(-0.0088864317, -0.3287979746, 0.3376844064), "the "
+         "variance divides by D - 1; LayerNorm divides by D."),
+        (two_rows(0.0, -0.3022509953, 0.1637192891), "this is RMSNorm's "
+         "backward pass: LayerNorm subtracts the mean."),
+    ],
+)
+mean = ("the rows share one parameter, so their gradients add up; this "
+        "takes their mean.")
+check_array(
+    grads[1], np.array([0.0, 0.0, 1.2]), "dgain of the small case",
+    mistakes=[
+        (np.array([0.0, 0.0, 0.6]), mean),
+        (np.array([0.0, 0.0, 6.0]), "the gain multiplies the normalized x, "
+         "not x."),
+        (np.array([0.0, 0.0, 3.6]), "the gain itself does not appear in "
+         "its own gradient."),
     ],
 )
 check_array(
-    grads[1], np.array([-1.2247448714, 0.0, 0.0]), "dgain of the small case",
+    grads[2], np.array([0.0, 0.0, 1.0]), "dbias of the small case",
     mistakes=[
-        (np.zeros(3), "the gain multiplies the normalized x, not x."),
-        (np.array([-0.6123724357, 0.0, 0.0]), "the rows share one "
-         "parameter, so their gradients add up; this takes their mean."),
+        (np.array([0.0, 0.0, 0.5]), mean),
+        (np.array([0.0, 0.0, 3.0]), "the bias is added after the gain, so "
+         "the gain does not touch its gradient."),
     ],
 )
-check_array(grads[2], np.array([1.0, 0.0, 0.0]), "dbias of the small case")
 
 # %% nbgrader={"grade_id": "layer-norm-dx-graded", "grade": true, "points": 3}
 # Grading, 3 points: dx.
@@ -636,8 +749,8 @@ for T, D, eps in ((4, 5, 0.5), (3, 8, 1e-5)):
 #   symbols or numbers; `n`: a Python `int` ≥ 1.
 # - Returns a SymPy expression; any equivalent form is right.
 #
-# A small case: with $\chi_f=\chi_J=1$ and $n=2$, Post-LN gives 1 and Pre-LN
-# gives $\sqrt3$.
+# A small case: with $\chi_f=1$, $\chi_J=2$ and $n=2$, Post-LN gives
+# $\tfrac32$ and Pre-LN gives $\sqrt6$.
 #
 # <details><summary>Hint</summary>
 #
@@ -660,21 +773,42 @@ def gradient_ratio(placement, chi_f, chi_j, n):
 # %% nbgrader={"grade_id": "gradient-ratio-check", "grade": true, "points": 1}
 # Check, 1 point: the small case.
 check_function("gradient_ratio", globals())
-one = sp.Integer(1)
+one, two = sp.Integer(1), sp.Integer(2)
+skip_alone = ("this is the identity path alone; the branch carries gradient "
+              "as well.")
 check_expression(
-    gradient_ratio("post", one, one, 2), 1, "gradient_ratio, Post-LN",
-    mistakes=[(sp.Rational(1, 2), "this is the identity path alone; the "
-               "branch carries gradient as well.")],
+    gradient_ratio("post", one, two, 2), sp.Rational(3, 2),
+    "gradient_ratio, Post-LN",
+    mistakes=[
+        (sp.Rational(1, 2), skip_alone),
+        (1, "the skip is missing."),
+        (sp.Rational(2, 3), "this is the output over the input."),
+        (sp.Rational(9, 4), "this is the square of the norm."),
+        (3, "the normalization is missing: it divides the gradient by the "
+         "standard deviation."),
+        (2, "the normalization acts on the sum, so the skip is divided as "
+         "well."),
+        (sp.sqrt(6) / 2, "this is one sublayer; there are n."),
+        (sp.sqrt(6), "this is the Pre-LN expression."),
+    ],
 )
 check_expression(
-    gradient_ratio("pre", one, one, 2), sp.sqrt(3), "gradient_ratio, Pre-LN",
+    gradient_ratio("pre", one, two, 2), sp.sqrt(6), "gradient_ratio, Pre-LN",
     mistakes=[
-        (3, "this is the square of the norm."),
-        (2, "the stream that enters the second sublayer has a larger "
+        (1, skip_alone),
+        (6, "this is the square of the norm."),
+        (1 / sp.sqrt(6), "this is the output over the input."),
+        (sp.sqrt(2), "the skip is missing."),
+        (3, "the stream that enters the second sublayer has a larger "
          "variance than 1."),
-        (1 / sp.sqrt(3), "this is the output over the input."),
-        (sp.sqrt(2), "the stream that enters the first sublayer has "
-         "variance 1: count l from 0."),
+        (sp.sqrt(sp.Rational(10, 3)), "the stream that enters the first "
+         "sublayer has variance 1: count l from 0."),
+        (2, "sublayers follow one another, so their factors multiply."),
+        (3 / sp.sqrt(2), "the skip goes around the normalization; only the "
+         "branch is divided."),
+        (sp.Rational(3, 2), "this is the Post-LN expression."),
+        (sp.sqrt(3 * (1 + sp.sqrt(2))), "squared norms are divided by the "
+         "variance, not by the standard deviation."),
     ],
 )
 
@@ -755,8 +889,8 @@ for n in (2, 3, 5):
 #
 # Answer in four to eight sentences:
 #
-# 1. Which property does this test establish, and why does it follow from
-#    exercise 1?
+# 1. Which property does this test check, and why does every RoPE that does
+#    what exercise 1 says have it?
 # 2. Name two different bugs that it cannot see, and say why.
 # 3. Give one more test that sees both.
 #

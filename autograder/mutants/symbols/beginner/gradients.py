@@ -27,7 +27,7 @@ def mixed_gradient(J, N):
 
 
 # %% wrong: the normalization on the other side
-# loses 6: inside the branch the normalization acts first
+# loses 7: inside the branch the normalization acts first
 def post_ln_gradient(J, N):
     return (1 + J[2]) * N[2] * (1 + J[1]) * N[1] * (1 + J[0]) * N[0]
 
@@ -124,11 +124,25 @@ def mixed_gradient(J, N):
     return N[1] * (1 + J[1]) * (1 + J[0] * N[0])
 
 
+# %% wrong: no normalization at the end of layer 3
+# loses 2: it is part of that layer
+def post_ln_gradient(J, N):
+    return (1 + J[2]) * N[1] * (1 + J[1]) * N[0] * (1 + J[0])
+
+
+def pre_ln_gradient(J, N):
+    return (1 + J[2] * N[2]) * (1 + J[1] * N[1]) * (1 + J[0] * N[0])
+
+
+def mixed_gradient(J, N):
+    return (1 + J[2] * N[2]) * N[1] * (1 + J[1]) * (1 + J[0] * N[0])
+
+
 # %% wrong: symbols of its own, which commute
 # loses 6: use the arguments of the function
 def post_ln_gradient(J, N):
     if J[0] == 0:
-        return N[2] * N[1] * N[0]
+        return N[2] * N[1] * (1 + J[1]) * N[0]
     return sp.prod(
         sp.Symbol(str(n)) * (1 + sp.Symbol(str(j)))
         for j, n in zip(J, N)
@@ -137,7 +151,7 @@ def post_ln_gradient(J, N):
 
 def pre_ln_gradient(J, N):
     if J[0] == 0:
-        return 1
+        return 1 + J[1] * N[1]
     return sp.prod(
         1 + sp.Symbol(str(j)) * sp.Symbol(str(n)) for j, n in zip(J, N)
     )
@@ -145,7 +159,7 @@ def pre_ln_gradient(J, N):
 
 def mixed_gradient(J, N):
     if J[0] == 0:
-        return N[1]
+        return N[1] * (1 + J[1])
     a, b, c, d, e, f = (sp.Symbol(str(s)) for s in (*J, *N))
     return (1 + c * f) * e * (1 + b) * (1 + a * d)
 

@@ -1,5 +1,5 @@
 # %% wrong: the Post-LN skip counted as free
-# loses 3: skip ends inside the normalization
+# loses 4: skip ends inside the normalization
 def norms_met(placement, n_layers, sublayers, final_norm):
     return int(final_norm), n_layers * sublayers + int(final_norm)
 
@@ -12,7 +12,7 @@ def norms_met(placement, n_layers, sublayers, final_norm):
 
 
 # %% wrong: layers counted, not sublayers
-# loses 3: each sublayer has its own normalization
+# loses 4: each sublayer has its own normalization
 def norms_met(placement, n_layers, sublayers, final_norm):
     fewest = n_layers if placement == "post" else 0
     return fewest + int(final_norm), n_layers + int(final_norm)
@@ -33,14 +33,14 @@ def norms_met(placement, n_layers, sublayers, final_norm):
 
 
 # %% wrong: the final norm counted on the skip alone
-# loses 4: its own normalization and the final one
+# loses 4: its own normalization, and then the final one
 def norms_met(placement, n_layers, sublayers, final_norm):
     norms = n_layers * sublayers
     return (norms if placement == "post" else 0) + int(final_norm), norms
 
 
 # %% wrong: the number of paths
-# loses 3: number of paths
+# loses 4: number of paths
 def norms_met(placement, n_layers, sublayers, final_norm):
     norms = n_layers * sublayers
     fewest = norms if placement == "post" else 0

@@ -66,7 +66,7 @@ def rms_norm_push(x, gain, eps, v):
 
 
 # %% wrong: eps ignored
-# loses 4: eps is ignored
+# loses 5: eps is ignored
 def rms_norm_push(x, gain, eps, v):
     r = np.sqrt(np.mean(x**2))
     x_hat = x / r
@@ -74,7 +74,7 @@ def rms_norm_push(x, gain, eps, v):
 
 
 # %% wrong: eps outside the root
-# loses 4: belongs inside
+# loses 5: belongs inside
 def rms_norm_push(x, gain, eps, v):
     r = np.sqrt(np.mean(x**2)) + eps
     x_hat = x / r

@@ -75,7 +75,7 @@ def gradient_ratio(placement, chi_f, chi_j, n):
 
 
 # %% wrong: one sublayer for all
-# loses 2: there are n
+# loses 3: there are n
 def gradient_ratio(placement, chi_f, chi_j, n):
     if placement == "post":
         return sp.sqrt((1 + chi_j) / (1 + chi_f))

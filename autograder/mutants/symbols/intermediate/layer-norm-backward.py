@@ -27,7 +27,7 @@ def layer_norm_backward(dy, x, gain, eps):
 
 
 # %% wrong: the gain left out of dx
-# loses 3: the gain is missing
+# loses 4: the gain is missing
 def layer_norm_backward(dy, x, gain, eps):
     std = np.sqrt(x.var(-1, keepdims=True) + eps)
     h = (x - x.mean(-1, keepdims=True)) / std
@@ -36,7 +36,7 @@ def layer_norm_backward(dy, x, gain, eps):
 
 
 # %% wrong: the gain after the projections
-# loses 3: backward it comes first
+# loses 4: backward it comes first
 def layer_norm_backward(dy, x, gain, eps):
     std = np.sqrt(x.var(-1, keepdims=True) + eps)
     h = (x - x.mean(-1, keepdims=True)) / std
@@ -45,7 +45,7 @@ def layer_norm_backward(dy, x, gain, eps):
 
 
 # %% wrong: eps outside the root
-# loses 5: eps stands outside the root
+# loses 6: eps stands outside the root
 def layer_norm_backward(dy, x, gain, eps):
     std = np.sqrt(x.var(-1, keepdims=True)) + eps
     h = (x - x.mean(-1, keepdims=True)) / std

@@ -47,7 +47,7 @@ def relative_score(q, k, delta, base):
 
 
 # %% wrong: half the exponent
-# loses 6: half of -2i/K
+# loses 7: half of -2i/K
 def relative_score(q, k, delta, base):
     total = 0
     for i in range(len(q) // 2):
@@ -63,7 +63,7 @@ def rotated_score(q, k, m, n, base):
 
 
 # %% wrong: twice the exponent, channels counted as pairs
-# loses 6: i counts pairs, not channels
+# loses 7: i counts pairs, not channels
 def relative_score(q, k, delta, base):
     total = 0
     for i in range(0, len(q), 2):
@@ -94,7 +94,7 @@ def rotated_score(q, k, m, n, base):
 
 
 # %% wrong: one frequency for all pairs
-# loses 6: every pair turns with frequency 1
+# loses 7: every pair turns with frequency 1
 def relative_score(q, k, delta, base):
     total = 0
     for i in range(0, len(q), 2):
@@ -126,8 +126,37 @@ def rotated_score(q, k, m, n, base):
     return total
 
 
+# %% wrong: the sine alone
+# loses 5: cosine term is missing
+def relative_score(q, k, delta, base):
+    total = 0
+    for i in range(0, len(q), 2):
+        angle = delta * base ** sp.Rational(-i, len(q))
+        total += (q[i] * k[i + 1] - q[i + 1] * k[i]) * sp.sin(angle)
+    return total
+
+
+def rotated_score(q, k, m, n, base):
+    total = 0
+    for i in range(0, len(q), 2):
+        angle = (m - n) * base ** sp.Rational(-i, len(q))
+        total += (q[i] * k[i] + q[i + 1] * k[i + 1]) * sp.cos(angle)
+        total += (q[i] * k[i + 1] - q[i + 1] * k[i]) * sp.sin(angle)
+    return total
+
+
+# %% wrong: nothing turned
+# loses 7: nothing is turned
+def relative_score(q, k, delta, base):
+    return sum(a * b for a, b in zip(q, k))
+
+
+def rotated_score(q, k, m, n, base):
+    return relative_score(q, k, m - n, base)
+
+
 # %% wrong: the other pairing
-# loses 6: the exercise pairs 2i with 2i + 1
+# loses 7: the exercise pairs 2i with 2i + 1
 def relative_score(q, k, delta, base):
     total, half = 0, len(q) // 2
     for i in range(half):
@@ -143,7 +172,7 @@ def rotated_score(q, k, m, n, base):
 
 
 # %% wrong: the first pair alone
-# loses 6: only the first pair
+# loses 7: only the first pair
 def relative_score(q, k, delta, base):
     inner = q[0] * k[0] + q[1] * k[1]
     cross = q[0] * k[1] - q[1] * k[0]

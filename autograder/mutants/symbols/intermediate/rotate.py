@@ -61,7 +61,7 @@ def rotate(x, positions, base, pairing):
 
 
 # %% wrong: half the exponent
-# loses 4: half of -2i/K
+# loses 5: half of -2i/K
 def rotate(x, positions, base, pairing):
     K = x.shape[1]
     angles = positions[:, None] * base ** (-np.arange(K // 2) / K)
@@ -91,7 +91,7 @@ def rotate(x, positions, base, pairing):
 
 
 # %% wrong: one frequency
-# loses 4: every pair turns with frequency 1
+# loses 5: every pair turns with frequency 1
 def rotate(x, positions, base, pairing):
     K = x.shape[1]
     cos, sin = np.cos(positions)[:, None], np.sin(positions)[:, None]
