@@ -14,7 +14,7 @@ from test_sample_class import MARK, plant
 
 from autograder import doctor, pocket
 from autograder.course import Course
-from autograder.release import release
+from autograder.release import assignments, release
 from autograder.sample_class.damage import KINDS, damaged
 from autograder.sample_class.damage_table import (
     FILE,
@@ -28,9 +28,10 @@ from autograder.student_edition import secrets
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """Notebooks and sources of `symbols`, made afresh."""
+    """Notebooks and sources of all assignments, made afresh."""
     folder = tmp_path_factory.mktemp("release")
-    release("symbols", folder / "notebooks", folder / "source")
+    for assignment in assignments():
+        release(assignment, folder / "notebooks", folder / "source")
     return Course(folder, folder / "source", folder / "notebooks")
 
 
@@ -144,10 +145,11 @@ def test_no_name_of_its_parts_hides_another(course):
 
 def test_it_holds_no_answer_and_is_small(course, tmp_path):
     source = tmp_path / "source"
-    (source / "symbols").mkdir(parents=True)
-    for path in (course.source / "symbols").glob("*.ipynb"):
-        (source / "symbols" / path.name).write_bytes(path.read_bytes())
-        plant(source / "symbols" / path.name)
+    for path in course.source.glob("*/*.ipynb"):
+        copy = source / path.parent.name / path.name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+        plant(copy)
     marked = Course(tmp_path, source, course.released)
     text = text_of(marked)
     assert MARK not in text
