@@ -1,5 +1,5 @@
 """One small transformer, three times: symbols, NumPy, PyTorch."""
 
-from assembled.config import Config
+from assembled.config import Config, RopeScaling
 
-__all__ = ["Config"]
+__all__ = ["Config", "RopeScaling"]

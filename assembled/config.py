@@ -8,6 +8,41 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+class RopeScaling:
+    """How RoPE's frequencies are lowered for a longer context.
+
+    `kind` is "linear" (position interpolation), "ntk" (a larger base),
+    "yarn" (as released, not as printed) or "llama3". Chapter: RoPE.
+    """
+
+    kind: str
+    factor: float  # the new context over the old one
+    old_context: int  # what the model was trained on, in tokens
+    low: float = 1.0  # turns in it below which a pair is divided by factor
+    high: float = 32.0  # turns above which it is kept; Llama 3 has 4
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, in one sentence, for an impossible scaling."""
+        kinds = ("linear", "ntk", "yarn", "llama3")
+        if self.kind not in kinds:
+            raise ValueError(
+                f"rope_scaling's kind is {self.kind!r}; it must be one of "
+                f"{kinds}"
+            )
+        if self.factor < 1 or self.old_context < 1:
+            raise ValueError(
+                f"rope_scaling has factor={self.factor} and old_context="
+                f"{self.old_context}; both must be at least 1"
+            )
+        if not 0 < self.low < self.high:
+            raise ValueError(
+                f"rope_scaling keeps pairs above high={self.high} turns and "
+                f"divides those below low={self.low}; it needs "
+                "0 < low < high"
+            )
+
+
+@dataclass(frozen=True)
 class Config:
     """The shape of one decoder-only transformer; impossible ones raise."""
 
@@ -23,6 +58,7 @@ class Config:
     norm_eps: float = 1e-5  # inside the square root
     rope_base: float = 10_000.0
     rope_pairing: str = "half"  # "half" (Hugging Face) or "interleaved"
+    rope_scaling: RopeScaling | None = None  # for contexts past the trained
     tied: bool = False  # the output matrix is the embedding, transposed
 
     def __post_init__(self) -> None:

@@ -8,7 +8,7 @@ RoPE pairs channels half-split, as Config's default does.
 import numpy as np
 from numpy import ndarray
 
-from assembled.config import Config
+from assembled.config import Config, RopeScaling
 
 OUTER = {
     "embedding.weight": "model.embed_tokens.weight",
@@ -34,6 +34,15 @@ SIZES = {
     "n_heads": "num_attention_heads",
     "n_kv_heads": "num_key_value_heads",
     "d_ff": "intermediate_size",
+}
+# What a file's RoPE entry may hold, and our name for it.
+SCALING = {
+    "factor": "factor",
+    "original_max_position_embeddings": "old_context",
+    "low_freq_factor": "low",
+    "beta_slow": "low",
+    "high_freq_factor": "high",
+    "beta_fast": "high",
 }
 
 
@@ -99,21 +108,17 @@ def config_of_llama(settings: dict) -> Config:
 
     Raises ValueError for a missing entry, and for what this course's model
     does not have: biases, another activation, a head size of its own, a
-    scaled RoPE (older files call its type `type`).
+    RoPE that is scaled in another way.
     """
     for name in (*SIZES.values(), "rms_norm_eps"):
         if name not in settings:
             raise ValueError(
                 f"config.json lacks {name!r}; is it that of a Llama?"
             )
-    rope = settings.get("rope_parameters") or settings
-    scaling = settings.get("rope_scaling") or rope
-    rope_type = scaling.get("rope_type", scaling.get("type", "default"))
     refused = {
         "attention_bias": settings.get("attention_bias", False),
         "mlp_bias": settings.get("mlp_bias", False),
         "hidden_act": settings.get("hidden_act", "silu") != "silu",
-        "rope_type": rope_type != "default",
         "head_dim": settings.get("head_dim") not in (
             None,
             settings["hidden_size"] // settings["num_attention_heads"],
@@ -122,13 +127,43 @@ def config_of_llama(settings: dict) -> Config:
     for name, wrong in refused.items():
         if wrong:
             raise ValueError(
-                f"config.json sets {name} to "
-                f"{settings.get(name, rope_type)!r}, which this "
-                "model does not have; take another checkpoint"
+                f"config.json sets {name} to {settings[name]!r}, which "
+                "this model does not have; take another checkpoint"
             )
+    rope = settings.get("rope_parameters") or settings
     return Config(
         **{ours: settings[theirs] for ours, theirs in SIZES.items()},
         norm_eps=settings["rms_norm_eps"],
         rope_base=float(rope.get("rope_theta", 10_000.0)),
+        rope_scaling=scaling_of_llama(settings),
         tied=settings.get("tie_word_embeddings", False),
     )
+
+
+def scaling_of_llama(settings: dict) -> RopeScaling | None:
+    """Return how a config.json scales RoPE, None if it does not.
+
+    Files of several years are read: `rope_scaling` or `rope_parameters`,
+    `rope_type` or `type`. Raises ValueError for a type or an entry that
+    this course does not have.
+    """
+    entry = settings.get("rope_scaling") or settings.get("rope_parameters")
+    given = {k: v for k, v in (entry or {}).items() if v is not None}
+    given.pop("rope_theta", None)
+    kind = given.pop("type", "default")
+    kind = given.pop("rope_type", kind)
+    if kind == "default":
+        return None
+    unknown = sorted(given.keys() - SCALING)
+    if kind not in ("linear", "yarn", "llama3") or unknown:
+        raise ValueError(
+            f"config.json sets rope_type to {kind!r} with {unknown or given},"
+            " which this model does not have; take another checkpoint"
+        )
+    if "factor" not in given:
+        raise ValueError(
+            f"config.json scales RoPE as {kind!r} without a factor; add it"
+        )
+    named = {SCALING[name]: value for name, value in given.items()}
+    named.setdefault("old_context", settings["max_position_embeddings"])
+    return RopeScaling(kind, **named)

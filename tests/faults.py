@@ -105,11 +105,23 @@ REFERENCE = [
          "np.outer(positions, ", "np.outer(positions - positions[0], ",
          "test_rope.py::test_rope_equals_complex_rotation"),
         ("angles in x's own precision",
-         "angles = np.outer(positions, rope_frequencies(x.shape[-1], base))",
-         "angles = np.outer(positions, rope_frequencies(x.shape[-1], base)"
-         ").astype(x.real.dtype)",
+         "angles = np.outer(positions, theta)",
+         "angles = np.outer(positions, theta).astype(x.real.dtype)",
          "test_rope.py::"
          "test_angles_stay_exact_for_large_positions_in_float32"),
+        ("YaRN's ramp over turns, as printed",
+         'if scaling.kind == "llama3":', "if scaling.kind:",
+         "test_rope.py::test_the_maps_equal_the_published_frequencies"),
+        ("YaRN without its stretch",
+         "stretch += 0.1", "stretch += 0.0",
+         "test_rope.py::test_yarn_stretches_and_turns_back"),
+        ("NTK divides every pair",
+         "return theta * factor ** (-pairs / max(n_pairs - 1, 1))",
+         "return theta / factor",
+         "test_rope.py::test_ntk_is_a_larger_base"),
+        ("pairs between the corners kept",
+         "kept = np.clip(kept, 0, 1)", "kept = np.ceil(np.clip(kept, 0, 1))",
+         "test_rope.py::test_the_maps_equal_the_symbolic_ones"),
     ),
     *of(
         "reference/softmax.py",
@@ -385,6 +397,12 @@ GPU = [
         ("halves in place of neighbours",
          "x[..., 0::2], x[..., 1::2]", "x.chunk(2, dim=-1)",
          "test_gpu_parity.py::test_rope_equals_the_reference"),
+        ("YaRN without its stretch",
+         "stretch = 1 + 0.1", "stretch = 1 + 0.0",
+         "test_gpu_parity.py::test_scaled_rope_equals_the_reference"),
+        ("the ramp not clamped",
+         "kept = kept.clamp(0, 1)", "kept = kept * 1",
+         "test_gpu_parity.py::test_scaled_rope_equals_the_reference"),
     ),
     *of(
         "gpu/softmax.py",
@@ -431,7 +449,8 @@ GPU = [
          "v = v.repeat(1, group, 1, 1)",
          "test_gpu_parity.py::test_attention_equals_the_reference"),
         ("keys not rotated",
-         "k = rope(k, positions, c.rope_base, c.rope_pairing)", "k = k * 1",
+         "q, k = rope(q, *settings), rope(k, *settings)",
+         "q = rope(q, *settings)",
          "test_gpu_parity.py::test_attention_equals_the_reference"),
     ),
     *of(
@@ -642,7 +661,7 @@ def try_out(tests, fault=None):
     """
     with tempfile.TemporaryDirectory() as folder:
         junk = shutil.ignore_patterns("__pycache__")
-        for name in (LIBRARY, "tests"):
+        for name in (LIBRARY, "tests", "book/_data"):
             shutil.copytree(ROOT / name, Path(folder, name), ignore=junk)
         shutil.copy(ROOT / "pyproject.toml", folder)
         if fault is not None:

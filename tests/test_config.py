@@ -2,7 +2,7 @@
 
 import pytest
 
-from assembled import Config
+from assembled import Config, RopeScaling
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,18 @@ def test_impossible_shape_is_refused(fault, words):
 
 def test_head_size():
     assert Config(d_model=96, n_heads=6).d_k == 16
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ({"kind": "dynamic"}, "kind is 'dynamic'; it must be one of"),
+        ({"factor": 0.5}, "factor=0.5"),
+        ({"old_context": 0}, "old_context=0"),
+        ({"low": 40.0}, "below low=40.0"),
+    ],
+)
+def test_impossible_scaling_is_refused(fault, words):
+    fine = {"kind": "yarn", "factor": 2.0, "old_context": 8}
+    with pytest.raises(ValueError, match=words):
+        RopeScaling(**{**fine, **fault})

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from assembled import Config
+from assembled import Config, RopeScaling
 from assembled.gpu.attention import Attention
 from assembled.gpu.loss import cross_entropy
 from assembled.gpu.model import Transformer
@@ -139,9 +139,27 @@ def test_mask_and_softmax_equal_the_reference(rng):
     assert relative_error(got, softmax_forward(scores)) < LOGITS_AGREE
 
 
-@pytest.mark.parametrize("n_kv_heads", [1, 2, 4])
-def test_attention_equals_the_reference(n_kv_heads, rng):
-    config = Config(**SIZES, n_kv_heads=n_kv_heads)
+SCALINGS = [
+    RopeScaling("linear", 4.0, 32), RopeScaling("ntk", 4.0, 32),
+    RopeScaling("yarn", 4.0, 4096), RopeScaling("llama3", 4.0, 64, high=4.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("scaling", SCALINGS, ids=lambda s: s.kind)
+def test_scaled_rope_equals_the_reference(scaling, rng):
+    x, positions = off_centre(rng, 2, 4, 5, 16), np.arange(2, 7)
+    expected, _ = ref_rope.rope_forward(x, positions, 1e4, "half", scaling)
+    plain, _ = ref_rope.rope_forward(x, positions, 1e4, "half")
+    assert not np.allclose(expected, plain)
+    got = rope(torch.tensor(x), torch.tensor(positions), 1e4, "half", scaling)
+    assert relative_error(got, expected) < LOGITS_AGREE
+
+
+@pytest.mark.parametrize(
+    ("n_kv_heads", "scaling"), [(1, None), (2, SCALINGS[2]), (4, None)]
+)
+def test_attention_equals_the_reference(n_kv_heads, scaling, rng):
+    config = Config(**SIZES, n_kv_heads=n_kv_heads, rope_scaling=scaling)
     x = off_centre(rng, 2, T, 24)
     module = Attention(config).double()
     weights = {

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from assembled import Config
+from assembled import Config, RopeScaling
 from assembled.llama import config_of_llama, from_llama, names, to_llama
 from assembled.reference.loss import (
     cross_entropy_backward,
@@ -28,7 +28,17 @@ SHAPE = Config(
 AGREES = 1e-6
 
 
-def their_model(config):
+SCALED = {
+    "linear": {"factor": 4.0},
+    "yarn": {"factor": 4.0, "original_max_position_embeddings": 8},
+    "llama3": {
+        "factor": 8.0, "original_max_position_embeddings": 16,
+        "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+    },
+}  # fmt: skip
+
+
+def their_model(config, rope_type="default"):
     """Return Hugging Face's Llama of this shape, float64, off centre."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -43,8 +53,9 @@ def their_model(config):
         num_key_value_heads=config.n_kv_heads,
         max_position_embeddings=config.context_length,
         rms_norm_eps=config.norm_eps, tie_word_embeddings=config.tied,
-        rope_parameters={"rope_type": "default",
-                         "rope_theta": config.rope_base},
+        rope_parameters={"rope_type": rope_type,
+                         "rope_theta": config.rope_base,
+                         **SCALED.get(rope_type, {})},
     )  # fmt: skip
     model = LlamaForCausalLM(settings).double()
     with torch.no_grad():
@@ -77,6 +88,31 @@ def test_a_llama_loads_and_agrees(rng, tied):
     expected = {n: p.grad.numpy() for n, p in model.named_parameters()}
     for name, grad in to_llama(grads, config).items():
         assert relative_error(grad, expected[name]) < AGREES, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rope_type", "expected"),
+    [
+        ("linear", RopeScaling("linear", 4.0, 16)),
+        ("yarn", RopeScaling("yarn", 4.0, 8)),
+        ("llama3", RopeScaling("llama3", 8.0, 16, 1.0, 4.0)),
+    ],
+)
+def test_a_scaled_llama_loads_and_agrees(rng, rope_type, expected):
+    import torch
+
+    model = their_model(SHAPE, rope_type)
+    config = config_of_llama(model.config.to_dict())
+    assert config == dataclasses.replace(SHAPE, rope_scaling=expected)
+    state = {n: t.numpy() for n, t in model.state_dict().items()}
+    params = from_llama(state, config)
+    tokens = rng.integers(0, SHAPE.vocab_size, (2, 13))
+    logits, _ = model_forward(params, tokens, config)
+    theirs = model(torch.from_numpy(tokens)).logits.detach().numpy()
+    assert relative_error(logits, theirs) < AGREES
+    unscaled, _ = model_forward(params, tokens, SHAPE)
+    assert relative_error(unscaled, theirs) > 1e3 * AGREES
 
 
 @pytest.mark.parametrize("tied", [False, True])
@@ -129,16 +165,22 @@ def test_settings_of_both_generations():
 
 @pytest.mark.parametrize(("name", "value"), [
     ("attention_bias", True), ("mlp_bias", True), ("hidden_act", "gelu"),
-    ("head_dim", 32), ("rope_scaling", {"rope_type": "llama3", "factor": 8}),
-    ("rope_scaling", {"type": "linear", "factor": 2.0}),
-    ("rope_parameters", {"rope_type": "yarn", "rope_theta": 1e4}),
+    ("head_dim", 32), ("rope_scaling", {"type": "dynamic", "factor": 2.0}),
+    ("rope_scaling", {"rope_type": "yarn", "factor": 2.0, "mscale": 0.7}),
 ])  # fmt: skip
 def test_what_the_model_does_not_have_is_refused(name, value):
     with pytest.raises(ValueError, match=r"config\.json sets"):
         config_of_llama({**SETTINGS, name: value})
 
 
+def test_older_files_scale_too():
+    old = {**SETTINGS, "rope_scaling": {"type": "linear", "factor": 2.0}}
+    assert config_of_llama(old).rope_scaling == RopeScaling("linear", 2.0, 64)
+
+
 def test_a_missing_setting_is_named():
+    with pytest.raises(ValueError, match="'yarn' without a factor"):
+        config_of_llama({**SETTINGS, "rope_scaling": {"type": "yarn"}})
     short = {k: v for k, v in SETTINGS.items() if k != "rms_norm_eps"}
     with pytest.raises(ValueError, match="lacks 'rms_norm_eps'"):
         config_of_llama(short)

@@ -1,14 +1,20 @@
 """RoPE, over the faces and both pairings."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
+import sympy as sp
 from torch import tensor
 
+from assembled import RopeScaling
 from assembled.reference.rope import (
     rope_backward,
     rope_forward,
     rope_frequencies,
 )
+from assembled.symbolic import rope as symbolic
 from tests import torch_oracle
 from tests.oracles import (
     FLOAT64_AGREES,
@@ -99,6 +105,65 @@ def test_unsigned_positions_turn_back_too(rng):
     positions = np.arange(3, dtype=np.uint8)
     y, cache = rope_forward(x, positions, BASE, "half")
     assert relative_error(rope_backward(y, cache), x) < FLOAT64_AGREES
+
+
+PUBLISHED = Path(__file__).parents[1] / "book/_data/published_rope.json"
+LLAMA3 = RopeScaling("llama3", 8.0, 8192, low=1.0, high=4.0)
+YARN = RopeScaling("yarn", 16.0, 4096)
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "scaling"),
+    [("llama3", 500_000.0, LLAMA3), ("yarn", 10_000.0, YARN)],
+)
+def test_the_maps_equal_the_published_frequencies(name, base, scaling):
+    published = json.loads(PUBLISHED.read_text("utf-8"))[name]
+    # The published ones are computed in float32: a few roundings of 2⁻²⁴.
+    np.testing.assert_allclose(
+        rope_frequencies(128, base, scaling), published, rtol=8 * 2**-24
+    )
+
+
+def test_the_maps_equal_the_symbolic_ones():
+    base = sp.Integer(10_000)
+    plain = [base ** sp.Rational(-i, 8) for i in range(8)]
+    numbers = [sp.Integer(n) for n in (4, 100, 1, 4)]
+    expected = {
+        "linear": [symbolic.interpolate(f, sp.Integer(4)) for f in plain],
+        "llama3": [symbolic.llama3(f, *numbers) for f in plain],
+    }
+    for kind, want in expected.items():
+        scaling = RopeScaling(kind, 4.0, 100, low=1.0, high=4.0)
+        np.testing.assert_allclose(
+            rope_frequencies(16, BASE, scaling),
+            [float(f) for f in want],
+            rtol=1e-14,
+        )
+
+
+def test_ntk_is_a_larger_base():
+    four, head = sp.Integer(4), sp.Integer(16)
+    base = symbolic.ntk_aware_base(sp.Integer(10_000), four, head)
+    np.testing.assert_allclose(
+        rope_frequencies(16, BASE, RopeScaling("ntk", 4.0, 100)),
+        rope_frequencies(16, float(base)),
+        rtol=1e-14,
+    )
+    one_pair = rope_frequencies(2, BASE, RopeScaling("ntk", 4.0, 100))
+    np.testing.assert_array_equal(one_pair, [1.0])
+
+
+def test_yarn_stretches_and_turns_back(rng):
+    x = off_centre(rng, 3, 4, 6)
+    y, cache = rope_forward(x, np.arange(4), BASE, "half", YARN)
+    plain, _ = rope_forward(x, np.arange(4), BASE, "half",
+                            RopeScaling("linear", 1.0, 1))
+    stretch = float(symbolic.yarn_score_scale(sp.Integer(16)))
+    lengths = np.linalg.norm(y) / np.linalg.norm(plain)
+    assert lengths == pytest.approx(stretch, rel=1e-12)
+    # The transpose of R·s is Rᵀ·s, so there and back is s².
+    back = rope_backward(y, cache) / stretch**2
+    assert relative_error(back, x) < FLOAT64_AGREES
 
 
 def test_bad_input_is_named(rng):

@@ -57,8 +57,8 @@ class Attention(nn.Module):
         q = self.wq(x).unflatten(-1, (-1, c.d_k)).transpose(1, 2)
         k = self.wk(x).unflatten(-1, (-1, c.d_k)).transpose(1, 2)
         v = self.wv(x).unflatten(-1, (-1, c.d_k)).transpose(1, 2)
-        q = rope(q, positions, c.rope_base, c.rope_pairing)
-        k = rope(k, positions, c.rope_base, c.rope_pairing)
+        settings = positions, c.rope_base, c.rope_pairing, c.rope_scaling
+        q, k = rope(q, *settings), rope(k, *settings)
         group = c.n_heads // c.n_kv_heads  # queries that share one key head
         k = k.repeat_interleave(group, dim=1)  # (B, H, T, K)
         v = v.repeat_interleave(group, dim=1)

@@ -33,7 +33,7 @@ def attention_forward(
     q, q_cache = linear_forward(x, weights["wq"])
     k, k_cache = linear_forward(x, weights["wk"])
     v, v_cache = linear_forward(x, weights["wv"])
-    rope = (positions, config.rope_base, config.rope_pairing)
+    rope = (positions, *rope_settings(config))
     q, rope_cache = rope_forward(split_heads(q, config.d_k), *rope)
     k, _ = rope_forward(split_heads(k, config.d_k), *rope)
     mixed, mix_cache = mix_forward(q, k, split_heads(v, config.d_k))
@@ -76,12 +76,17 @@ def attention_step(
         split_heads(x @ weights[name], config.d_k)
         for name in ("wq", "wk", "wv")
     )
-    rope = (np.arange(start, end), config.rope_base, config.rope_pairing)
+    rope = (np.arange(start, end), *rope_settings(config))
     kept[0, :, :, start:end] = rope_forward(k, *rope)[0]
     kept[1, :, :, start:end] = v
     keys, values = kept[:, :, :, :end]
     mixed, _ = mix_forward(rope_forward(q, *rope)[0], keys, values)
     return join_heads(mixed) @ weights["wo"]
+
+
+def rope_settings(config: Config) -> tuple:
+    """Return what `rope_forward` needs of the configuration, in order."""
+    return config.rope_base, config.rope_pairing, config.rope_scaling
 
 
 def mix_forward(

@@ -8,8 +8,12 @@ import numpy as np
 from jaxtyping import Float, Inexact, Num
 from numpy import ndarray
 
+from assembled.config import RopeScaling
 
-def rope_frequencies(d_k: int, base: float) -> Float[ndarray, "{d_k}//2"]:
+
+def rope_frequencies(
+    d_k: int, base: float, scaling: RopeScaling | None = None
+) -> Float[ndarray, "{d_k}//2"]:
     """Return radians a position, pair by pair, in float64.
 
     Raises ValueError if d_k is odd or base is not positive.
@@ -20,7 +24,36 @@ def rope_frequencies(d_k: int, base: float) -> Float[ndarray, "{d_k}//2"]:
         )
     if base <= 0:
         raise ValueError(f"base is {base}; it must be positive")
-    return base ** (-np.arange(0, d_k, 2) / d_k)
+    theta = base ** (-np.arange(0, d_k, 2) / d_k)
+    return theta if scaling is None else lowered(theta, base, scaling)
+
+
+def lowered(
+    theta: Float[ndarray, "P"], base: float, scaling: RopeScaling
+) -> Float[ndarray, "P"]:
+    """Return the P frequencies after one of the four maps.
+
+    Sources: Chen et al. 2023 (linear), Peng et al. 2024 (ntk, and yarn as
+    in their released code), Llama 3.1's released code (llama3).
+    """
+    factor, old = scaling.factor, scaling.old_context
+    n_pairs = len(theta)
+    pairs = np.arange(n_pairs)
+    if scaling.kind == "ntk":  # the last pair by factor, the first not
+        return theta * factor ** (-pairs / max(n_pairs - 1, 1))
+    if scaling.kind == "linear":
+        return theta / factor
+    if scaling.kind == "llama3":
+        turns = old * theta / (2 * np.pi)
+        kept = (turns - scaling.low) / (scaling.high - scaling.low)
+    else:  # yarn: a ramp over the pair's index, between rounded corners
+        limits = np.array([scaling.high, scaling.low])
+        corners = n_pairs * np.log(old / (2 * np.pi * limits)) / np.log(base)
+        first = max(np.floor(corners[0]), 0)
+        last = min(np.ceil(corners[1]), 2 * n_pairs - 1)
+        kept = 1 - (pairs - first) / (last - first or 0.001)
+    kept = np.clip(kept, 0, 1)
+    return kept * theta + (1 - kept) * theta / factor
 
 
 def rope_forward(
@@ -28,29 +61,38 @@ def rope_forward(
     positions: Num[ndarray, "T"],
     base: float,
     pairing: str,
+    scaling: RopeScaling | None = None,
 ) -> tuple[Inexact[ndarray, "*heads T K"], tuple]:
     """Turn each pair of channels of x by its position's angle.
 
     `pairing` "half" pairs channel i with i + K/2, "interleaved" 2i with
     2i + 1. Positions may start anywhere and need not be whole. Angles are
-    float64 whatever x is: in half precision, position 257 is 256. Raises
-    ValueError for another pairing or one position too few.
+    float64 whatever x is: in half precision, position 257 is 256. YaRN
+    also stretches x, by 0.1 ln(factor) + 1. Raises ValueError for another
+    pairing or one position too few.
     """
     if positions.shape != x.shape[-2:-1]:
         raise ValueError(
             f"positions has shape {positions.shape} but x has T="
             f"{x.shape[-2]} rows; give one position a row"
         )
-    angles = np.outer(positions, rope_frequencies(x.shape[-1], base))
-    cos = np.cos(angles).astype(x.real.dtype)  # (T, K/2)
-    sin = np.sin(angles).astype(x.real.dtype)
+    theta = rope_frequencies(x.shape[-1], base, scaling)
+    angles = np.outer(positions, theta)
+    stretch = 1.0
+    if scaling is not None and scaling.kind == "yarn":
+        stretch += 0.1 * np.log(scaling.factor)
+    cos = (stretch * np.cos(angles)).astype(x.real.dtype)  # (T, K/2)
+    sin = (stretch * np.sin(angles)).astype(x.real.dtype)
     return turn_pairs(x, cos, sin, pairing), (cos, sin, pairing)
 
 
 def rope_backward(
     dy: Inexact[ndarray, "*heads T K"], cache: tuple
 ) -> Inexact[ndarray, "*heads T K"]:
-    """Turn back: a rotation's transpose is the rotation by minus its angle."""
+    """Turn back: a rotation's transpose is the rotation by minus its angle.
+
+    (A stretch stays a stretch: it is its own transpose.)
+    """
     cos, sin, pairing = cache
     return turn_pairs(dy, cos, -sin, pairing)
 
