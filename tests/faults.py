@@ -197,7 +197,7 @@ REFERENCE = [
          "dk = join_heads(dk)",
          "test_attention.py::test_attention_equals_torch"),
         ("new tokens stand at position 0 again",
-         "(np.arange(start, end), config", "(np.arange(end - start), config",
+         "(np.arange(start, end), *rope", "(np.arange(end - start), *rope",
          "test_model.py::test_steps_with_a_cache_equal_the_full_forward"),
         ("dx without the road through the values",
          "return dx_q + dx_k + dx_v, grads", "return dx_q + dx_k, grads",
