@@ -88,7 +88,7 @@ def test_the_stamp_moves_no_line():
 
 
 def test_every_page_of_the_course_has_a_closure_in_the_library():
-    page = (ROOT / "book/numbers/assembled.md").read_text("utf-8")
+    page = (ROOT / "book/numbers/training.md").read_text("utf-8")
     found = {p.relative_to(ROOT).as_posix()
              for p in freshness.closure(page, ROOT)}
     assert {"assembled/config.py", "assembled/reference/norm.py",
@@ -122,11 +122,19 @@ def build(tree):
     return done.returncode, done.stdout + done.stderr
 
 
+BAR = """\
+import os
+from tqdm.auto import tqdm
+from assembled import outer
+for number in tqdm([outer.FOUR], disable="TQDM_DISABLE" in os.environ):
+    print(number)
+"""
+
+
 @pytest.mark.slow
 def test_what_changed_runs_again_and_what_failed_fails_again(tree):
     page = tree / "book/page.md"
-    page.write_text(FRONT % "from assembled import outer\nprint(outer.FOUR)"
-                    + "\nOpen {colab}`it <chapters/page>`.\n")
+    page.write_text(FRONT % BAR + "\nOpen {colab}`it <chapters/page>`.\n")
     (tree / "_config.yml").write_text(CONFIG)
     (tree / "_toc.yml").write_text("format: jb-book\nroot: book/page\n")
     notebook = tree / "notebooks/chapters/page.ipynb"
@@ -146,6 +154,7 @@ def test_what_changed_runs_again_and_what_failed_fails_again(tree):
     assert "page.md" not in re.findall(r'href="([^"]*colab[^"]*)"',
                                        html.read_text())[0]
     assert "unpkg" not in html.read_text()
+    assert "widget" not in html.read_text()
     address = r"https://colab\S+/page\.ipynb(?=\">it</a>)"
     assert re.search(address, html.read_text())[0].endswith(
         "/example/book/blob/main/notebooks/chapters/page.ipynb")

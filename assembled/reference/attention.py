@@ -1,4 +1,4 @@
-"""Causal grouped-query attention. Chapter: The transformer, assembled.
+"""Causal grouped-query attention. Chapter: Blocks, forward and backward.
 
 Axes: B batch, T time, S keys (T unless some are kept from before),
 D d_model, H query heads, G key/value heads, R = H/G queries a group, K d_k.

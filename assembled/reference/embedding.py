@@ -1,6 +1,6 @@
 """Into and out of the residual stream: a lookup and a product.
 
-Chapter: The transformer, assembled. Axes: B batch, T time, D d_model,
+Chapter: Blocks, forward and backward. Axes: B batch, T time, D d_model,
 V vocabulary; I and O are the widths of any linear map.
 """
 

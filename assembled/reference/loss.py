@@ -1,4 +1,4 @@
-"""Cross-entropy of the next token. Chapter: The transformer, assembled.
+"""Cross-entropy of the next token. Chapter: Blocks, forward and backward.
 
 Axes: V vocabulary; every other axis is one prediction. Unit: nats.
 """

@@ -1,4 +1,4 @@
-"""RMSNorm and LayerNorm. Chapter: The transformer, assembled.
+"""RMSNorm and LayerNorm. Chapter: Blocks, forward and backward.
 
 Axes: D d_model; every other axis is a row of its own.
 Sources: Ba et al. 2016 (LayerNorm), Zhang and Sennrich 2019 (RMSNorm).

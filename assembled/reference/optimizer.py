@@ -1,6 +1,6 @@
 """AdamW and what surrounds it: clipping and the learning rate's course.
 
-Chapter: The transformer, assembled. Sources: Kingma and Ba 2014 (Adam),
+Chapter: Training it. Sources: Kingma and Ba 2014 (Adam),
 Loshchilov and Hutter 2017 (decoupled decay, cosine).
 """
 

@@ -1,4 +1,4 @@
-"""Rotary position embedding. Chapter: The transformer, assembled.
+"""Rotary position embedding. Chapter: Blocks, forward and backward.
 
 Axes: T time, K d_k. Pair i of a head turns by position · base^(−2i/K);
 i counts from 0. Source: Su et al. 2021.

@@ -1,6 +1,6 @@
 """Softmax over the last axis, and the causal mask.
 
-Chapter: The transformer, assembled. Axes: T queries, S keys.
+Chapter: Blocks, forward and backward. Axes: T queries, S keys.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""SwiGLU, the feed-forward branch. Chapter: The transformer, assembled.
+"""SwiGLU, the feed-forward branch. Chapter: Blocks, forward and backward.
 
 Axes: D d_model, F d_ff. `gate` goes through SiLU, `up` does not; Llama
 calls gate, up and down w1, w3 and w2. Source: Shazeer 2020.

@@ -1,6 +1,6 @@
 """Text, batches, the training loop, sampling, and what to compare with.
 
-Chapter: The transformer, assembled. Axes: B batch, T time, V vocabulary.
+Chapter: Training it. Axes: B batch, T time, V vocabulary.
 Losses and entropies are in nats a token.
 """
 

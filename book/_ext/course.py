@@ -1,7 +1,8 @@
 """What the site needs beyond Jupyter Book: notebooks' addresses, no thebe,
-a table of run times, and no half-built page taken for a finished one.
+no moving bars, a table of run times, no half-built page taken for whole.
 """
 
+import os
 import shutil
 from pathlib import Path
 
@@ -128,7 +129,12 @@ def on_build_finished(app, exception) -> None:
 
 
 def setup(app) -> dict:
-    """Connect the hooks; the buttons come after the theme made them."""
+    """Connect the hooks; the buttons come after the theme made them.
+
+    A page's kernel inherits tqdm's switch: a bar would leave a widget in
+    the page, and the page would load its script from a foreign host.
+    """
+    os.environ["TQDM_DISABLE"] = "1"
     app.add_role("colab", Colab())
     app.connect("doctree-resolved", fill_colab_links)
     app.connect("builder-inited", switch_thebe_off, priority=1)
