@@ -8,8 +8,11 @@ Decoding is greedy with a cache. Rounds alternate; medians are printed.
 """
 
 import argparse
+import functools
 import os
+import resource
 import statistics
+import subprocess
 import sys
 import time
 import warnings
@@ -19,31 +22,49 @@ SHAPE = {
     "n_heads": 8, "n_kv_heads": 4, "d_ff": 688,
 }  # fmt: skip
 BATCH, PROMPT = 8, 8
+READABLE, FAST, LLAMA = "a readable step", "a fast step", "Llama's step"
+PRODUCTS = "its products alone"
 
 
 def main(argv=None):
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--memory-of", help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = str(args.threads)  # before NumPy is imported
-    ours, theirs = steps(args.threads)
+    if args.memory_of:
+        print(added_memory(jobs(args.threads)[0][args.memory_of]))
+        return 0
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, "
           f"{args.threads} threads, {args.rounds} rounds\n")
-    print(f"{'':16}{'NumPy':>9}{'Llama':>9}   NumPy's time over Llama's")
-    for name in ours:
-        pairs = [
-            (seconds(ours[name]), seconds(theirs[name]))
-            for _ in range(args.rounds + 1)
-        ][1:]  # the first one warms up
-        ratios = sorted(a / b for a, b in pairs)
-        a, b = (statistics.median(column) for column in zip(*pairs,
-                                                            strict=True))
-        print(f"{name:16}{a:8.3f}s{b:8.3f}s   {a / b:.2f}  (pairs "
-              f"{ratios[0]:.2f} to {ratios[-1]:.2f})")
+    print_memory(args.threads)  # first: a child inherits its parent's peak
+    print(f"\n{'':20}{'seconds':>8}   over Llama's in the same round")
+    training, decoding = jobs(args.threads)
+    check_agreement(training)
+    for group in (training, decoding):
+        print_times(group, args.rounds)
     return 0
+
+
+def print_times(group, rounds):
+    """Print each job's median time; the last one is what they race."""
+    rows = [[seconds(job) for job in group.values()]
+            for _ in range(rounds + 1)][1:]  # the first one warms up
+    median = {}
+    for name, times in zip(group, zip(*rows, strict=True), strict=True):
+        ratios = sorted(t / row[-1] for t, row in zip(times, rows,
+                                                      strict=True))
+        median[name] = statistics.median(times)
+        print(f"{name:20}{median[name]:7.3f}s   "
+              f"{statistics.median(ratios):.2f}  (rounds {ratios[0]:.2f} to "
+              f"{ratios[-1]:.2f})")
+    if PRODUCTS in median:
+        print(f"matrix products take {median[PRODUCTS] / median[FAST]:.0%} of "
+              f"the fast step, {median[PRODUCTS] / median[READABLE]:.0%} of "
+              "the readable one's time\n")
 
 
 def seconds(work):
@@ -53,12 +74,41 @@ def seconds(work):
     return time.perf_counter() - began
 
 
-def steps(threads):
-    """Return two dicts of the same jobs, ours and Llama's."""
+def print_memory(threads):
+    """Print by how much two steps raise the peak of a process of their own.
+
+    Before them it holds the libraries and the weights of both models.
+    """
+    command = sys.executable, "-m", "experiments.bench_numpy"
+    options = f"--threads={threads}", "--memory-of"
+    added = {
+        name: int(subprocess.check_output([*command, *options, name]))
+        for name in (LLAMA, READABLE, FAST)
+    }
+    print(f"{'':20}{'MiB':>8}   added to the peak, over Llama's")
+    for name, size in added.items():
+        print(f"{name:20}{size / 2**20:8.0f}   {size / added[LLAMA]:.2f}")
+
+
+def added_memory(step):
+    """Return in bytes how far two steps raise this process's peak."""
+    peaks = []
+    for work in (lambda: None, step, step):
+        work()
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        peaks.append(usage.ru_maxrss)
+    unit = 1 if sys.platform == "darwin" else 1024
+    return (peaks[-1] - peaks[0]) * unit
+
+
+def jobs(threads):
+    """Return two groups of jobs by name: a step, and decoding."""
     import numpy as np
     import torch
 
     from assembled import Config
+    from assembled.fast import step as fast
+    from assembled.fast.room import new_room
     from assembled.llama import to_llama
     from assembled.reference.model import init_params
     from assembled.reference.optimizer import adamw_init
@@ -70,33 +120,85 @@ def steps(threads):
     model = llama(config, to_llama(params, config))
     shape = BATCH, config.context_length + 1
     text = rng.integers(0, config.vocab_size, shape)
-    inputs, targets = text[:, :-1], text[:, 1:]
-    state = adamw_init(params)
+    batch = text[:, :-1], text[:, 1:]
+    ours, same = ({n: w.copy() for n, w in params.items()} for _ in range(2))
+    # The moments are made in the first step, as torch does.
+    ours_state = functools.cache(lambda: adamw_init(ours))
+    same_state = functools.cache(lambda: adamw_init(same))
+    room = new_room(config, *batch[0].shape)
     optimizer = torch.optim.AdamW(
         model.parameters(), 1e-3, betas=(0.9, 0.95), weight_decay=0.1,
         fused=True,
     )  # fmt: skip
     text = torch.from_numpy(text)
-    first = train_step(params, state, inputs, targets, config, 1e-3)
-    other = llama_step(model, optimizer, text)
-    if abs(first - other) > 1e-4:
-        sys.exit(f"the two models differ: losses {first} and {other}")
-    prompt = inputs[0, :PROMPT]
-    new = config.context_length - PROMPT
+    prompt, new = batch[0][0, :PROMPT], config.context_length - PROMPT
     return {
-        "a training step": lambda: train_step(
-            params, state, inputs, targets, config, 1e-3
+        READABLE: lambda: train_step(
+            ours, ours_state(), *batch, config, 1e-3
         ),
+        FAST: lambda: fast.train_step(
+            same, same_state(), *batch, config, 1e-3, room
+        ),
+        PRODUCTS: products(config),
+        LLAMA: lambda: llama_step(model, optimizer, text),
+    }, {
         f"{new} tokens": lambda: sample(
             params, prompt, new, config, rng, temperature=0.0
         ),
-    }, {
-        "a training step": lambda: llama_step(model, optimizer, text),
-        f"{new} tokens": lambda: model.generate(
+        f"Llama's {new} tokens": lambda: model.generate(
             text[:1, :PROMPT], max_new_tokens=new, min_new_tokens=new,
             do_sample=False, pad_token_id=0,
         ),
     }  # fmt: skip
+
+
+def check_agreement(steps):
+    """Exit unless the first losses are the same."""
+    losses = [steps[name]() for name in (READABLE, FAST, LLAMA)]
+    if max(losses) - min(losses) > 1e-4:
+        sys.exit(f"the models differ: losses {losses}")
+
+
+def products(config):
+    """Return a job: the matrix products of a fast step, on idle numbers."""
+    import numpy as np
+
+    made = functools.cache(lambda: operands(config))  # at the first call
+
+    def work():
+        maps, heads = made()
+        for x, w, y in maps:
+            np.matmul(x, w), np.matmul(y, w.T), np.matmul(x.T, y)
+        for e, q, k in heads:
+            kt = k.swapaxes(1, 2)
+            for _ in range(3):  # scores, twice, and dp
+                np.matmul(q, kt)
+            for _ in range(2):  # mixed and dq; dk and dv
+                np.matmul(e, k), np.matmul(e.swapaxes(1, 2), q)
+
+    return work
+
+
+def operands(config):
+    """Return (x, W, y) of every map, (weights, q, k) of every block."""
+    import numpy as np
+
+    from assembled.fast.attention import BLOCK
+
+    def ones(*shape):
+        return np.ones(shape, np.float32)
+
+    D, F, K = config.d_model, config.d_ff, config.d_k
+    H, G, T = config.n_heads, config.n_kv_heads, config.context_length
+    layer = [(D, (H + 2 * G) * K), (D, D), (D, F), (D, F), (F, D)]
+    maps = [
+        (ones(BATCH * T, i), ones(i, o), ones(BATCH * T, o))
+        for i, o in [*layer * config.n_layers, (D, config.vocab_size)]
+    ]
+    blocks = [(s, min(T, s + BLOCK)) for s in range(0, T, BLOCK)]
+    rows = [(H // G * (end - start), end) for start, end in blocks]
+    heads = [(ones(G, n, S), ones(G, n, K), ones(G, S, K)) for n, S in rows]
+    return maps, heads * (BATCH * config.n_layers)
 
 
 def llama(config, state):

@@ -349,6 +349,68 @@ REFERENCE = [
     ),
 ]
 
+SAME = "test_fast.py::test_loss_and_every_gradient_equal_the_reference"
+FAST = [
+    *of(
+        "fast/attention.py",
+        ("the diagonal is not masked", "e[..., start:] *= past", "pass",
+         SAME),
+        ("only a block's first row is masked by rows",
+         "past = room[\"past\"][: q.shape[1], : end - start]",
+         "past = room[\"past\"][:1, : end - start]", SAME),
+        ("every score counts as safe",
+         "kept[\"safe\"][:] = squares[0] * squares[1] < SAFE**2",
+         "kept[\"safe\"][:] = True",
+         "test_fast.py::test_large_scores_are_shifted"),
+        ("later keys take part in the shift",
+         "e[..., start:][:, past == 0] = -np.inf", "pass",
+         "test_fast.py::test_large_scores_are_shifted"),
+        ("ln 2 forgotten", "math.log(2)", "1", SAME),
+        ("the backward turns forward",
+         "rotation.conj()", "rotation", SAME),
+        ("the sum of p dp left out",
+         "heads[..., K] = -np.einsum(\"tgrk,tgrk->gtr\", rows, mixed)",
+         "heads[..., K] = 0", SAME),
+    ),
+    *of(
+        "fast/layers.py",
+        ("the radial part stays in dx", "d -= n * mean", "d -= 0", SAME),
+        ("SiLU's slope without its second term", "slope += p",
+         "slope += 0", SAME),
+        ("the mean over a part only", "return total / N",
+         "return total / ROWS", SAME),
+        ("repeated tokens overwrite each other",
+         "dx[start:end].sum(0, out=dweight[tokens[start]])",
+         "dweight[tokens[start]] = dx[start]", SAME),
+    ),
+    *of(
+        "fast/room.py",
+        ("queries see one later key",
+         "np.tri(BLOCK, dtype=dtype)", "np.tri(BLOCK, k=1, dtype=dtype)",
+         SAME),
+        ("a room for another batch gets through",
+         "if room[\"made for\"] != needed:", "if False:",
+         "test_fast.py::test_a_room_for_others_is_refused"),
+    ),
+    *of(
+        "fast/step.py",
+        ("the gains get no gradient of their second matrix",
+         "for n in names\n", "for n in names[:1]\n", SAME),
+        ("the gain stays in the gradient",
+         "dpacked *= gain[:, None]", "pass", SAME),
+        ("SwiGLU's half forgotten on the way back",
+         "dpacked[\"swiglu.w_gate\"] *= 0.5",
+         "dpacked[\"swiglu.w_gate\"] *= 1", SAME),
+        ("the step is not counted",
+         "state[\"step\"] = part[\"step\"]", "pass",
+         "test_fast.py::test_steps_equal_the_reference"),
+        ("only the first piece of each parameter moves",
+         "for i in range(0, array.size, PIECE):",
+         "for i in range(0, min(array.size, PIECE), PIECE):",
+         "test_fast.py::test_steps_equal_the_reference"),
+    ),
+]
+
 GPU = [
     *of(
         "gpu/precision.py",
@@ -610,7 +672,7 @@ SYMBOLIC = [
     ),
 ]
 
-FAULTS = [*REFERENCE, *GPU, *SYMBOLIC]
+FAULTS = [*REFERENCE, *FAST, *GPU, *SYMBOLIC]
 
 
 def apply(fault, folder):

@@ -7,7 +7,7 @@ import pytest
 
 from tests.faults import FAULTS, LIBRARY, ROOT, Outcome, is_caught
 
-FACES = ("reference", "gpu", "symbolic")
+PACKAGES = ("reference", "gpu", "symbolic", "fast")
 
 
 def source(path):
@@ -25,11 +25,11 @@ def test_each_fault_has_its_place_and_its_test(fault):
     assert f"def {function}(" in text
 
 
-def test_every_module_of_every_face_has_a_fault():
+def test_every_module_of_every_package_has_a_fault():
     with_fault = {fault.path for fault in FAULTS}
-    for face in FACES:
-        for file in (ROOT / LIBRARY / face).glob("*.py"):
-            path = f"{face}/{file.name}"
+    for package in PACKAGES:
+        for file in (ROOT / LIBRARY / package).glob("*.py"):
+            path = f"{package}/{file.name}"
             if file.name not in ("__init__.py", "proof.py"):
                 assert path in with_fault, path
 
