@@ -19,7 +19,7 @@ def texts():
     """The texts of the record; they differ between Python versions."""
     tokens, held_out, alphabet = longer_run.texts()
     if longer_run.text_record(alphabet)["sha256"] != RECORD["text"]["sha256"]:
-        pytest.skip(f"the record's text is Python {RECORD['text']['python']}'s")
+        pytest.skip(f"the text is that of Python {RECORD['text']['python']}")
     return tokens, held_out, len(alphabet)
 
 
