@@ -118,6 +118,11 @@ check_array(
 )
 pair = rms_norm_backward(dy.copy(), x.copy(), gain.copy(), eps)
 check_tuple(pair, ("dx", "dgain"), "rms_norm_backward(...)")
+if np.shape(pair[1]) in ((2, 1, 3), (1, 3)):
+    raise Mistake(
+        "dgain has more than one entry a channel; all rows, over B and over "
+        "T, share one gain, so their gradients add up."
+    )
 check_array(
     pair[0],
     np.array([[[1 / 32, 13 / 32, -9 / 16]], [[-58 / 81, 89 / 81, 154 / 81]]]),
@@ -293,7 +298,8 @@ for shape, eps in (((2, 3, 5), 0.4), ((3, 1, 4), 1.5)):
 # $p_t=\mathrm{softmax}(z_t)$ and the target $y_t$, a class from 0 to
 # $V-1$, the loss is the mean of $-\log p_{t,y_t}$ over the positions that
 # count. Positions with target $-100$ do not count: neither in the sum nor
-# in the number $N$ that it is divided by. For a position that counts,
+# in the number $N$ that it is divided by. That $-100$ is a mark, and no class
+# or index. For a position that counts,
 # $$\frac{\partial\,\mathrm{loss}}{\partial z_t}
 #   =\frac{p_t-\mathrm{onehot}(y_t)}{N}.$$
 #
@@ -534,7 +540,8 @@ check_array(answer[1], d, "dlogits with logits near 1000", rtol=1e-9)
 #     trained parameter needs, beside these two, both moments in float32 and
 #     a float32 copy of its weight. A frozen one needs its bfloat16 weight.
 #
-# Both return a whole number (an `int`), exact for models of any size.
+# Both return a whole number, exact for models of any size: an `int` and not
+# a float, so divide with `//`.
 #
 # A small case: `param_count(11, 6, 2, 3, 1, 5, True)` is 468. A layer
 # holds 96 numbers in attention, 90 in SwiGLU and 12 in norms. And

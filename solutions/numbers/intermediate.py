@@ -102,11 +102,11 @@ def rope_backward(dy, positions, base, pairing):
 check_function("rope", globals())
 check_function("rope_backward", globals())
 row, position = np.array([[[3.0, 1.0, 2.0, -1.0]]]), np.array([2])
-there = {
+way_there = {
     "interleaved": [-2.1577379365, 2.3117454439, 2.1588024865, -0.5827279163],
     "half": [-3.0670353633, 1.1787359086, 1.8955986074, -0.781397247],
 }
-back = {
+way_back = {
     "interleaved": [-0.3391430828, -3.144039117, 1.7614638249, -1.3774052394],
     "half": [0.570154344, 0.781397247, -3.5601859536, -1.1787359086],
 }
@@ -124,40 +124,40 @@ slips = {  # half the exponent; one frequency; position 3; pairs from 1
         [2.5428610719, 1.0197986734, 2.5561411481, -0.97980134],
     ],
 }
-words = [
+slip_words = [
     "the exponent of base is half of -2i/K.",
     "every pair turns with frequency 1.",
     "the positions are off by one.",
     "the pairs are counted from 0, so the first has frequency 1.",
 ]
-other = {"interleaved": "half", "half": "interleaved"}
-for pairing, swapped in other.items():
+other_pairing = {"interleaved": "half", "half": "interleaved"}
+for pairing, swapped in other_pairing.items():
     check_array(
         rope(row.copy(), position.copy(), 100.0, pairing),
-        np.array([[there[pairing]]]),
+        np.array([[way_there[pairing]]]),
         f"rope of the small case, {pairing}",
         dtype=np.float64,
         mistakes=[
-            ([[there[swapped]]], f"this is the pairing {swapped!r}."),
-            ([[back[pairing]]], "the turn goes the wrong way."),
+            ([[way_there[swapped]]], f"this is the pairing {swapped!r}."),
+            ([[way_back[pairing]]], "the turn goes the wrong way."),
             (row, "nothing is turned: the row stands at position 2, as "
              "`positions` says."),
             *(([[wrong]], text)
-              for wrong, text in zip(slips[pairing], words, strict=True)),
-            ([[np.array(there[pairing])[[0, 2, 1, 3]]]], "the channels come "
-             "back in another order."),
+              for wrong, text in zip(slips[pairing], slip_words, strict=True)),
+            ([[np.array(way_there[pairing])[[0, 2, 1, 3]]]],
+             "the channels come back in another order."),
         ],
     )
-for pairing, swapped in other.items():
+for pairing, swapped in other_pairing.items():
     check_array(
         rope_backward(row.copy(), position.copy(), 100.0, pairing),
-        np.array([[back[pairing]]]),
+        np.array([[way_back[pairing]]]),
         f"rope_backward of the small case, {pairing}",
         dtype=np.float64,
         mistakes=[
-            ([[there[pairing]]], "this turns forward once more; the "
+            ([[way_there[pairing]]], "this turns forward once more; the "
              "transpose of a rotation turns back."),
-            ([[back[swapped]]], f"this is the pairing {swapped!r}."),
+            ([[way_back[swapped]]], f"this is the pairing {swapped!r}."),
             (row, "nothing is turned: a rotation's Jacobian is not the "
              "identity."),
         ],
@@ -349,7 +349,6 @@ def swiglu_backward(dy, x, w_gate, w_up, w_down):
 # %% nbgrader={"grade_id": "swiglu-backward-check", "grade": true, "points": 1}
 # Check, 1 point: the small case.
 check_function("swiglu_backward", globals())
-parts = ("dx", "dw_gate", "dw_up", "dw_down")
 four = swiglu_backward(
     np.array([[1.0, 0.5, -1.0], [-1.0, 2.0, 1.0]]),
     np.array([[1.0, -2.0, 0.5], [2.0, 1.0, -1.0]]),
@@ -357,7 +356,8 @@ four = swiglu_backward(
     np.array([[1.0, 0.5], [-0.5, 1.0], [2.0, -1.0]]),
     np.array([[1.0, -1.0, 2.0], [0.5, 2.0, -1.0]]),
 )
-check_tuple(four, parts, "swiglu_backward(...)")
+check_tuple(four, ("dx", "dw_gate", "dw_up", "dw_down"),
+            "swiglu_backward(...)")
 check_array(
     four[3],
     np.array([
