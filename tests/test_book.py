@@ -113,9 +113,10 @@ VERDICTS = (
 
 
 @pytest.mark.parametrize("page", [
-    page for page in toc_pages() if page.startswith("book/symbols/")
+    page for page in toc_pages()
+    if page.startswith(("book/symbols/", "book/numbers/"))
 ])
-def test_each_section_of_part_one_asks_something(page):
+def test_each_section_of_parts_one_and_two_asks_something(page):
     text = (ROOT / f"{page}.md").read_text("utf-8")
     sections = set(re.findall(r"^## (.+)$", text, re.MULTILINE))
     asked = {section for section, _ in quick_questions(text)}
