@@ -1,14 +1,18 @@
 """The NumPy model against Hugging Face's Llama, side by side in one run.
 
-    python -m experiments.bench_numpy [--rounds 9] [--threads 1]
+    python -m experiments.bench_numpy [--rounds 9] [--threads 1] [--record]
 
 Same weights, batch and threads, float32. One training step is forward,
 backward, clipping and AdamW (theirs: fused attention, fused AdamW).
 Decoding is greedy with a cache. Rounds alternate; medians are printed.
+--record writes them to book/_data/bench_numpy.json too, for the chapter on
+costs.
 """
 
 import argparse
+import datetime
 import functools
+import json
 import os
 import resource
 import statistics
@@ -16,7 +20,11 @@ import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
+from experiments.numpy_costs import processor
+
+RECORD = Path(__file__).parents[1] / "book/_data/bench_numpy.json"
 SHAPE = {
     "vocab_size": 512, "context_length": 256, "d_model": 256, "n_layers": 6,
     "n_heads": 8, "n_kv_heads": 4, "d_ff": 688,
@@ -31,6 +39,7 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--record", action="store_true")
     parser.add_argument("--memory-of", help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -38,33 +47,66 @@ def main(argv=None):
     if args.memory_of:
         print(added_memory(jobs(args.threads)[0][args.memory_of]))
         return 0
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, "
-          f"{args.threads} threads, {args.rounds} rounds\n")
-    print_memory(args.threads)  # first: a child inherits its parent's peak
-    print(f"\n{'':20}{'seconds':>8}   over Llama's in the same round")
-    training, decoding = jobs(args.threads)
-    check_agreement(training)
-    for group in (training, decoding):
-        print_times(group, args.rounds)
+    facts = measure(args.rounds, args.threads)
+    show(facts)
+    if args.record:
+        RECORD.write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
     return 0
 
 
-def print_times(group, rounds):
-    """Print each job's median time; the last one is what they race."""
+def measure(rounds, threads):
+    """Return what was measured, where and when."""
+    facts = {
+        "made by": "python -m experiments.bench_numpy --record",
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "machine": f"{processor()}, {os.cpu_count()} cores",
+        "load": round(os.getloadavg()[0], 1),
+        "threads": threads, "rounds": rounds, "seed": 0,
+        "shape": SHAPE | {"batch": BATCH},
+        # first: a child inherits its parent's peak
+        "memory": added_memories(threads),
+    }  # fmt: skip
+    training, decoding = jobs(threads)
+    check_agreement(training)
+    return facts | {
+        "training": times(training, rounds),
+        "decoding": times(decoding, rounds),
+    }
+
+
+def show(facts):
+    """Print the tables."""
+    print(f"{facts['machine']}, load {facts['load']}, {facts['threads']} "
+          f"threads, {facts['rounds']} rounds\n")
+    print(f"{'':20}{'MiB':>8}   added to the peak, over Llama's")
+    memory = facts["memory"]
+    for name, size in memory.items():
+        print(f"{name:20}{size / 2**20:8.0f}   {size / memory[LLAMA]:.2f}")
+    print(f"\n{'':20}{'seconds':>8}   over Llama's in the same round")
+    for kind in ("training", "decoding"):
+        for name, row in facts[kind].items():
+            print(f"{name:20}{row['seconds']:7.3f}s   {row['ratio']:.2f}  "
+                  f"(rounds {row['least']:.2f} to {row['most']:.2f})")
+        print()
+    took = {name: row["seconds"] for name, row in facts["training"].items()}
+    print(f"matrix products take {took[PRODUCTS] / took[FAST]:.0%} of the "
+          f"fast step, {took[PRODUCTS] / took[READABLE]:.0%} of the readable "
+          "one's time")
+
+
+def times(group, rounds):
+    """Return each job's median time; the last one is what they race."""
     rows = [[seconds(job) for job in group.values()]
             for _ in range(rounds + 1)][1:]  # the first one warms up
-    median = {}
-    for name, times in zip(group, zip(*rows, strict=True), strict=True):
-        ratios = sorted(t / row[-1] for t, row in zip(times, rows,
-                                                      strict=True))
-        median[name] = statistics.median(times)
-        print(f"{name:20}{median[name]:7.3f}s   "
-              f"{statistics.median(ratios):.2f}  (rounds {ratios[0]:.2f} to "
-              f"{ratios[-1]:.2f})")
-    if PRODUCTS in median:
-        print(f"matrix products take {median[PRODUCTS] / median[FAST]:.0%} of "
-              f"the fast step, {median[PRODUCTS] / median[READABLE]:.0%} of "
-              "the readable one's time\n")
+    found = {}
+    for name, took in zip(group, zip(*rows, strict=True), strict=True):
+        ratios = [t / row[-1] for t, row in zip(took, rows, strict=True)]
+        found[name] = {
+            "seconds": statistics.median(took),
+            "ratio": statistics.median(ratios),
+            "least": min(ratios), "most": max(ratios),
+        }  # fmt: skip
+    return found
 
 
 def seconds(work):
@@ -74,20 +116,17 @@ def seconds(work):
     return time.perf_counter() - began
 
 
-def print_memory(threads):
-    """Print by how much two steps raise the peak of a process of their own.
+def added_memories(threads):
+    """Return by how many bytes two steps raise a fresh process's peak.
 
     Before them it holds the libraries and the weights of both models.
     """
     command = sys.executable, "-m", "experiments.bench_numpy"
     options = f"--threads={threads}", "--memory-of"
-    added = {
+    return {
         name: int(subprocess.check_output([*command, *options, name]))
         for name in (LLAMA, READABLE, FAST)
     }
-    print(f"{'':20}{'MiB':>8}   added to the peak, over Llama's")
-    for name, size in added.items():
-        print(f"{name:20}{size / 2**20:8.0f}   {size / added[LLAMA]:.2f}")
 
 
 def added_memory(step):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assembled import Config
+from assembled import Config, RopeScaling
 from assembled.fast import attention, layers, step
 from assembled.fast.room import new_room
 from assembled.fast.step import train_step, value_and_grad
@@ -71,6 +71,12 @@ def test_loss_and_every_gradient_equal_the_reference(
     })  # fmt: skip
     room = check_same(*case(rng, T, config), config)
     assert all(kept["safe"].all() for kept in room["layers"])
+
+
+def test_scaled_rope_equals_the_reference(rng):
+    scaling = RopeScaling("yarn", 4.0, 4096)
+    config = Config(**vars(CONFIG) | {"rope_scaling": scaling})
+    check_same(*case(rng, config=config), config)
 
 
 def test_large_scores_are_shifted(rng):

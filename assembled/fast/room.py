@@ -11,7 +11,7 @@ from assembled.config import Config
 from assembled.fast.attention import BLOCK
 from assembled.fast.layers import PIECE
 from assembled.reference.model import param_shapes
-from assembled.reference.rope import rope_frequencies
+from assembled.reference.rope import rope_frequencies, rope_stretch
 
 
 def new_room(config: Config, B: int, T: int, dtype: type = np.float32) -> dict:
@@ -38,8 +38,9 @@ def new_room(config: Config, B: int, T: int, dtype: type = np.float32) -> dict:
         "dk": (G, T, K), "dv": (G, T, K), "wide": (G, T * R, K + 1),
         "e": (scores,), "ds": (scores,),
     }  # fmt: skip
-    angles = np.outer(np.arange(T), rope_frequencies(K, config.rope_base))
-    rotation = np.exp(1j * np.tile(angles, R))
+    theta = rope_frequencies(K, config.rope_base, config.rope_scaling)
+    rotation = np.exp(1j * np.tile(np.outer(np.arange(T), theta), R))
+    rotation *= rope_stretch(config.rope_scaling)
     return empty(shared, dtype) | {
         "made for": (config, (B, T), np.dtype(dtype)),
         "layers": [empty(layer, dtype) for _ in range(config.n_layers)],

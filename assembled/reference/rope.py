@@ -56,6 +56,13 @@ def lowered(
     return kept * theta + (1 - kept) * theta / factor
 
 
+def rope_stretch(scaling: RopeScaling | None) -> float:
+    """Return what queries and keys are multiplied by: 1, except in YaRN."""
+    if scaling is None or scaling.kind != "yarn":
+        return 1.0
+    return 1.0 + 0.1 * float(np.log(scaling.factor))
+
+
 def rope_forward(
     x: Inexact[ndarray, "*heads T K"],
     positions: Num[ndarray, "T"],
@@ -68,7 +75,7 @@ def rope_forward(
     `pairing` "half" pairs channel i with i + K/2, "interleaved" 2i with
     2i + 1. Positions may start anywhere and need not be whole. Angles are
     float64 whatever x is: in half precision, position 257 is 256. YaRN
-    also stretches x, by 0.1 ln(factor) + 1. Raises ValueError for another
+    also stretches x. Raises ValueError for another
     pairing or one position too few.
     """
     if positions.shape != x.shape[-2:-1]:
@@ -78,9 +85,7 @@ def rope_forward(
         )
     theta = rope_frequencies(x.shape[-1], base, scaling)
     angles = np.outer(positions, theta)
-    stretch = 1.0
-    if scaling is not None and scaling.kind == "yarn":
-        stretch += 0.1 * np.log(scaling.factor)
+    stretch = rope_stretch(scaling)
     cos = (stretch * np.cos(angles)).astype(x.real.dtype)  # (T, K/2)
     sin = (stretch * np.sin(angles)).astype(x.real.dtype)
     return turn_pairs(x, cos, sin, pairing), (cos, sin, pairing)

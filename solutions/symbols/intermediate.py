@@ -107,28 +107,28 @@ check_function("relative_score", globals())
 m, n, delta = sp.symbols("m n delta", real=True)
 base = sp.symbols("base", positive=True)
 q, k = map(sp.sympify, ((1, 0, 1, 0), (1, 2, 3, 4)))
-slow = 1 / sp.sqrt(base)  # the second pair's frequency
+theta_1 = 1 / sp.sqrt(base)  # the second pair's frequency
 
 
-def expected(a, b, cos=1, sin=1):
+def small_score(a, b, cos=1, sin=1):
     """Return the score where the two pairs turn by a and by b."""
     even, odd = sp.cos(a) + 3 * sp.cos(b), 2 * sp.sin(a) + 4 * sp.sin(b)
     return cos * even + sin * odd
 
 
-def wrong_frequencies(turn):
+def small_score_mistakes(turn):
     """Return the scores of some wrong frequencies, each with its name."""
     return [
-        (expected(turn, turn), "every pair turns with frequency 1; pair "
+        (small_score(turn, turn), "every pair turns with frequency 1; pair "
          "i has frequency base**(-2i/K)."),
-        (expected(turn, turn * base ** sp.Rational(-1, 4)), "the exponent "
+        (small_score(turn, turn * base ** sp.Rational(-1, 4)), "the exponent "
          "of base is half of -2i/K."),
-        (expected(turn, turn / base), "the exponent of base is twice "
+        (small_score(turn, turn / base), "the exponent of base is twice "
          "-2i/K: i counts pairs, not channels."),
-        (expected(turn, turn * sp.sqrt(base)), "the exponent of base has "
+        (small_score(turn, turn * sp.sqrt(base)), "the exponent of base has "
          "the wrong sign."),
-        (expected(turn * slow, turn / base), "the pairs are counted from 0, so "
-         "the first has frequency 1."),
+        (small_score(turn * theta_1, turn / base), "the pairs are counted "
+         "from 0, so the first has frequency 1."),
         (4 * sp.cos(turn) + 2 * sp.sin(turn), "this pairs channel i with "
          "i + K/2; the exercise pairs 2i with 2i + 1."),
         (sp.cos(turn) + 2 * sp.sin(turn), "only the first pair "
@@ -139,27 +139,28 @@ def wrong_frequencies(turn):
 
 check_expression(
     relative_score(q, k, delta, base),
-    expected(delta, delta * slow),
+    small_score(delta, delta * theta_1),
     "relative_score of the small case",
     mistakes=[
-        (expected(-delta, -delta * slow), "the sine has the wrong sign: for delta = m - n "
-         "> 0 the query is turned further than the key."),
-        (expected(delta, delta * slow, sin=0), "the sine term is missing: q and k need "
-         "not be parallel."),
-        (expected(delta, delta * slow, cos=0), "the cosine term is missing."),
-        *wrong_frequencies(delta),
+        (small_score(-delta, -delta * theta_1), "the sine has the wrong sign: "
+         "for delta = m - n > 0 the query is turned further than the key."),
+        (small_score(delta, delta * theta_1, sin=0), "the sine term is "
+         "missing: q and k need not be parallel."),
+        (small_score(delta, delta * theta_1, cos=0), "the cosine term is "
+         "missing."),
+        *small_score_mistakes(delta),
     ],
 )
 check_expression(
     rotated_score(q, k, m, n, base),
-    expected(m - n, (m - n) * slow),
+    small_score(m - n, (m - n) * theta_1),
     "rotated_score of the small case",
     mistakes=[
-        (expected(n - m, (n - m) * slow), "both vectors turn clockwise; check the signs of "
-         "the two sines."),
-        (expected(m + n, (m + n) * slow), "one of the two vectors turns the wrong way: this "
-         "depends on m + n."),
-        *wrong_frequencies(m - n),
+        (small_score(n - m, (n - m) * theta_1), "both vectors turn clockwise; "
+         "check the signs of the two sines."),
+        (small_score(m + n, (m + n) * theta_1), "one of the two vectors turns "
+         "the wrong way: this depends on m + n."),
+        *small_score_mistakes(m - n),
     ],
 )
 
@@ -339,14 +340,14 @@ keep = ("the second channel of a pair is computed from the first after "
 half_exponent = "the exponent of base is half of -2i/K."
 from_one = "the pairs are counted from 0, so the first has frequency 1."
 one_frequency = "every pair turns with frequency 1."
-interleaved = [[-1.1426396637, 1.9220755965, 2.9598506679, 4.0297995017]]
-half = [[-1.9841106486, 1.9599006675, 2.4623779024, 4.0197996683]]
+small_interleaved = [[-1.1426396637, 1.9220755965, 2.9598506679, 4.0297995017]]
+small_half = [[-1.9841106486, 1.9599006675, 2.4623779024, 4.0197996683]]
 check_array(
     rotate(x.copy(), np.array([1]), 10_000.0, "interleaved"),
-    np.array(interleaved),
+    np.array(small_interleaved),
     "rotate of the small case, interleaved",
     mistakes=[
-        (half, "this is the pairing 'half'."),
+        (small_half, "this is the pairing 'half'."),
         (x, still),
         ([[2.2232442755, 0.2391336269, 3.0398493346, 3.9698005017]],
          clockwise),
@@ -364,10 +365,10 @@ check_array(
 )
 check_array(
     rotate(x.copy(), np.array([1]), 10_000.0, "half"),
-    np.array(half),
+    np.array(small_half),
     "rotate of the small case, half",
     mistakes=[
-        (interleaved, "this is the pairing 'interleaved'."),
+        (small_interleaved, "this is the pairing 'interleaved'."),
         (x, still),
         ([[3.0647152603, 2.0398993342, 0.7794359328, 3.9798003350]],
          clockwise),
@@ -568,45 +569,45 @@ grads = layer_norm_backward(
 check_tuple(grads, ("dx", "dgain", "dbias"), "layer_norm_backward(...)")
 
 
-def two_rows(*first):
+def small_dx(*first):
     """Return dx: the second row has no dy, and so no dx."""
     return np.array([first, (0.0, 0.0, 0.0)])
 
 
 check_array(
-    grads[0], two_rows(0.176, -0.4, 0.224), "dx of the small case",
+    grads[0], small_dx(0.176, -0.4, 0.224), "dx of the small case",
     mistakes=[
-        (two_rows(0.0, 0.0, 1.2), "this holds the mean and the variance "
+        (small_dx(0.0, 0.0, 1.2), "this holds the mean and the variance "
          "fixed, but both depend on x."),
-        (two_rows(-0.4, -0.4, 0.8), "the variance is held fixed, but it "
+        (small_dx(-0.4, -0.4, 0.8), "the variance is held fixed, but it "
          "depends on x."),
-        (two_rows(0.576, 0.0, 0.624), "the mean is held fixed, but it "
+        (small_dx(0.576, 0.0, 0.624), "the mean is held fixed, but it "
          "depends on x."),
-        (two_rows(0.0586666667, -0.1333333333, 0.0746666667), "the gain is "
+        (small_dx(0.0586666667, -0.1333333333, 0.0746666667), "the gain is "
          "missing."),
-        (two_rows(0.0586666667, -0.2666666667, 0.224), "the gain comes "
+        (small_dx(0.0586666667, -0.2666666667, 0.224), "the gain comes "
          "after the projections here; backward it comes first."),
-        (two_rows(0.44, -1.0, 0.56), "the factor 1/std is missing."),
-        (two_rows(0.0704, -0.16, 0.0896), "this divides by the standard "
+        (small_dx(0.44, -1.0, 0.56), "the factor 1/std is missing."),
+        (small_dx(0.0704, -0.16, 0.0896), "this divides by the standard "
          "deviation once too often."),
-        (two_rows(-0.976, -0.4, 1.376), "the projection on x_hat has the "
+        (small_dx(-0.976, -0.4, 1.376), "the projection on x_hat has the "
          "wrong sign."),
-        (two_rows(0.2041241452, -0.4082482905, 0.2041241452), "eps is "
+        (small_dx(0.2041241452, -0.4082482905, 0.2041241452), "eps is "
          "ignored."),
-        (two_rows(0.0870663286, -0.3704403777, 0.2833740491), "eps stands "
+        (small_dx(0.0870663286, -0.3704403777, 0.2833740491), "eps stands "
          "outside the root; it belongs inside."),
-        (two_rows(-0.0088864317, -0.3287979746, 0.3376844064), "the "
+        (small_dx(-0.0088864317, -0.3287979746, 0.3376844064), "the "
          "variance divides by D - 1; LayerNorm divides by D."),
-        (two_rows(0.0, -0.3022509953, 0.1637192891), "this is RMSNorm's "
+        (small_dx(0.0, -0.3022509953, 0.1637192891), "this is RMSNorm's "
          "backward pass: LayerNorm subtracts the mean."),
     ],
 )
-mean = ("the rows share one parameter, so their gradients add up; this "
-        "takes their mean.")
+averaged = ("the rows share one parameter, so their gradients add up; this "
+            "takes their mean.")
 check_array(
     grads[1], np.array([0.0, 0.0, 1.2]), "dgain of the small case",
     mistakes=[
-        (np.array([0.0, 0.0, 0.6]), mean),
+        (np.array([0.0, 0.0, 0.6]), averaged),
         (np.array([0.0, 0.0, 6.0]), "the gain multiplies the normalized x, "
          "not x."),
         (np.array([0.0, 0.0, 3.6]), "the gain itself does not appear in "
@@ -616,7 +617,7 @@ check_array(
 check_array(
     grads[2], np.array([0.0, 0.0, 1.0]), "dbias of the small case",
     mistakes=[
-        (np.array([0.0, 0.0, 0.5]), mean),
+        (np.array([0.0, 0.0, 0.5]), averaged),
         (np.array([0.0, 0.0, 3.0]), "the bias is added after the gain, so "
          "the gain does not touch its gradient."),
     ],
