@@ -18,6 +18,7 @@ from autograder.course import ROOT
 from autograder.matching import names_defined
 
 CHECKS = Path(__file__).with_name("checks.py")
+HEADER = re.compile(r"# %%( \[markdown\])?( nbgrader=\{.*\})?\s*")
 TAGS = {"grade_id", "locked", "solution", "grade", "points"}
 REGIONS = {
     "SOLUTION": ("solution", '"solution": true'),
@@ -63,11 +64,17 @@ def read_source(path):
     """Read and check one source; raise Refusal at the first fault."""
     text = Path(path).read_text(encoding="utf-8")
     notebook = jupytext.reads(text, fmt="py:percent")
-    lines = [i for i, line in enumerate(text.splitlines(), 1)
-             if line.startswith("# %%")]
+    headers = {i: line for i, line in enumerate(text.splitlines(), 1)
+               if line.startswith("# %%")}
     seen, answers = {}, set()
-    for line, cell in zip(lines, notebook.cells, strict=True):
+    for line, cell in zip(headers, notebook.cells, strict=True):
         where = f"{_short(path)}, cell at line {line}"
+        if not HEADER.fullmatch(headers[line]):
+            raise Refusal(
+                f"{where}: its header can't be read, so its tags would be "
+                "lost; it must be one line, '# %%' or '# %% [markdown]', "
+                "and then nbgrader={...} or nothing."
+            )
         _check_cell(cell, where)
         answers |= _check_code(cell, answers, where)
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")

@@ -32,6 +32,7 @@ from assembled.reference.training import (
     split_paragraphs,
     train,
 )
+from experiments.numpy_costs import processor
 
 RECORD = Path(__file__).parents[1] / "book/_data/longer_run.json"
 SEED, STEPS, LOOK = 0, 4000, 250
@@ -71,13 +72,10 @@ def text_record(alphabet: str) -> dict:
 
 def machine() -> str:
     """Return the processor and the versions that the seconds belong to."""
-    cpuinfo = Path("/proc/cpuinfo")
-    text = cpuinfo.read_text() if cpuinfo.exists() else ""
-    names = [x.split(": ")[1] for x in text.splitlines() if "model name" in x]
     threads = os.environ.get("OMP_NUM_THREADS", "all")
     return (
-        f"{names[0] if names else platform.machine()}, {platform.system()}, "
-        f"NumPy {np.__version__}, OMP_NUM_THREADS={threads}"
+        f"{processor()}, {platform.system()}, NumPy {np.__version__}, "
+        f"OMP_NUM_THREADS={threads}"
     )
 
 

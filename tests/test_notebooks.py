@@ -1,5 +1,7 @@
 """The released notebooks: current, complete, and without answers."""
 
+import re
+
 import nbformat
 import pytest
 
@@ -89,6 +91,8 @@ TEST = '# %% nbgrader={"grade_id": "t", "grade": true, "points": 2}\n'
         (ANSWER.replace("SOLUTION", "HIDDEN TESTS"), "students would see"),
         ('# %% nbgrader={"grade_id": "t", "grade": true}\nx = 1\n',
          "worth nothing"),
+        (ANSWER.replace('"one", ', '"one",\n# '), "header can't be read"),
+        ("# %% [markdown] A title\n# Text\n", "header can't be read"),
     ],
 )
 def test_a_faulty_source_is_refused_by_name(tmp_path, source, words):
@@ -98,6 +102,39 @@ def test_a_faulty_source_is_refused_by_name(tmp_path, source, words):
         read_source(path)
     assert words in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p)[-24:-3])
+def test_the_points_and_minutes_are_those_that_the_text_names(path):
+    """In the introduction, over each exercise, and in the rubric."""
+    told, given, minutes, rubric, in_words = [], [], [], [], []
+    for cell in read_source(path).cells:
+        tags = cell.metadata.get("nbgrader", {})
+        stated = re.search(r"\*\w+ · (\d+) points · (\d+) minutes",
+                           cell.source)
+        if stated and not tags:
+            told.append(int(stated[1]))
+            minutes.append(int(stated[2]))
+            given.append(0)
+            rows = re.findall(r"(?m)^\| (\d+) \|.*$", cell.source)
+            rubric.append(sum(map(int, rows)))
+            in_words.append("marked by hand" in cell.source)
+        elif given:
+            given[-1] += tags.get("points", 0)
+    intro = re.search(r"about (\d+) minutes, (\d+) points",
+                      read_source(path).cells[0].source)
+    assert told == given
+    assert [int(n) for n in intro.groups()] == [sum(minutes), sum(given)]
+    for total, points, words in zip(rubric, given, in_words, strict=True):
+        assert total == (points if words else 0)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p)[-24:-3])
+def test_a_tables_row_is_one_line(path):
+    for cell in read_source(path).cells:
+        if cell.cell_type == "markdown":
+            rows = [x for x in cell.source.split("\n") if x[:1] == "|"]
+            assert [row for row in rows if row[-1] != "|"] == []
 
 
 @pytest.mark.parametrize(

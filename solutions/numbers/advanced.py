@@ -1002,11 +1002,9 @@ for batch, weights, cache, bandwidth in cases:
 # | points | for |
 # | --- | --- |
 # | 1 | the bytes of weights and caches for both services, and the limit |
-# | 2 | the choice for each service,
-# with a factor that follows from the bytes (1 each) |
+# | 2 | the choice for each service, with a factor that follows from the bytes (1 each) |
 # | 1 | the change that helps neither, with its reason |
-# | 1 | what (d) does to each,
-# with the reason: the weights are shared by a batch, the caches are not |
+# | 1 | what (d) does to each, with the reason: the weights are shared by a batch, the caches are not |
 
 # %% [markdown] nbgrader={"grade_id": "what-to-buy", "grade": true, "solution": true, "points": 5}
 # One step reads all weights, 8 billion times 2 bytes: 16 GB for either
@@ -1015,9 +1013,8 @@ for batch, weights, cache, bandwidth in cases:
 # weight takes part in 1 or 32 multiplications and as many additions for 2
 # bytes, so there are 1 or 32 FLOPs a byte, where the ridge is at 1,000/3 =
 # 333; and a cached key serves the few queries of its group, for 2 bytes a
-# number too. For the chat,
-# (b) is best: a step reads 8.25 GB where it read 16.25,
-# so it gives 2.0 times the tokens; (c) would save 0.19 GB of 16.25. For the
+# number too. For the chat, (b) is best: a step reads 8.25 GB where it read
+# 16.25, so it gives 2.0 times the tokens; (c) would save 0.19 GB. For the
 # archive, (c) is best: 16 + 15 = 31 GB where there were 76, a factor of
 # 2.5; (b) leaves 68, a factor of 1.1. (a) helps neither, since neither waits
 # for arithmetic. (d) is almost free for the chat: 16.5 GB give two tokens

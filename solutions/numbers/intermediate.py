@@ -1059,11 +1059,9 @@ for scale, largest in ((2.0, 1.5), (0.7, 50.0), (0.0, 1.0)):
 # | --- | --- |
 # | 1 | three things, each with its effect (half the point for two) |
 # | 2 | the two sizes, (a) and (b), with the calculation (1 each) |
-# | 1 | a test that compares a stopped run with one that was not,
-# and says what must be equal, and how exactly |
+# | 1 | a test that compares a stopped run with one that was not, and says what must be equal, and how exactly |
 
-# %% [markdown] nbgrader={"grade_id": "going-on", "grade": true,
-# "solution": true, "points": 4}
+# %% [markdown] nbgrader={"grade_id": "going-on", "grade": true, "solution": true, "points": 4}
 # The file should also have held the two moments of every parameter, the
 # number of steps done, and the state of the generator. Without the moments,
 # the first updates follow single noisy gradients, and v has forgotten
