@@ -6,12 +6,13 @@
 #
 # Run the cells from the top. Write where a cell says `YOUR CODE HERE` or
 # `YOUR ANSWER HERE`, in place of the line `raise NotImplementedError()`,
-# then run the check below it. The checks you see look at one small case.
-# Grading tries other inputs as well: write functions that use their
-# arguments, not numbers read off the small case. NumPy and plain Python
-# are all you need. A function may overwrite its arguments, because each
-# check hands over copies. Cells that are not yours to fill are locked; add
-# cells of your own wherever you like.
+# then run the check below it. The checks you see look at small cases, most
+# of them to six digits. Grading tries other inputs as well, to the accuracy
+# that the exercise states: write functions that use their arguments, not
+# numbers read off the small case. NumPy and plain Python are all you need.
+# A function may overwrite its arguments, because each check hands over
+# copies. Cells that are not yours to fill are locked; add cells of your own
+# wherever you like.
 #
 # A relative error here is the largest error of any entry, divided by the
 # largest entry of the right answer. When you are done, download the notebook

@@ -7,12 +7,13 @@
 #
 # Run the cells from the top. Write where a cell says `YOUR CODE HERE` or
 # `YOUR ANSWER HERE`, in place of the line `raise NotImplementedError()`,
-# then run the check below it. The checks you see look at one small case.
-# Grading tries other inputs as well: write functions that use their
-# arguments, not numbers read off the small case. NumPy and plain Python
-# are all you need. A function may overwrite its arguments, because each
-# check hands over copies. Cells that are not yours to fill are locked; add
-# cells of your own wherever you like.
+# then run the check below it. The checks you see look at small cases, most
+# of them to six digits. Grading tries other inputs as well, to the accuracy
+# that the exercise states: write functions that use their arguments, not
+# numbers read off the small case. NumPy and plain Python are all you need.
+# A function may overwrite its arguments, because each check hands over
+# copies. Cells that are not yours to fill are locked; add cells of your own
+# wherever you like.
 #
 # A relative error here is the largest error of any entry, divided by the
 # largest entry of the right answer. When you are done, download the notebook
@@ -57,11 +58,11 @@ from autograder.checks import (
 # - `y` and `dx` have shape `(B, T, D)`, `dgain` has shape `(D,)`. Each is
 #   float64 and right to a relative error of $10^{-6}$.
 #
-# A small case: `x = [[[5, 1, -2]], [[1, -2, 2]]]`, `gain = [2, 1, 3]`,
-# `eps = 6` and `dy = [[[1, 2, -1]], [[-1, 3, 2]]]`. The two rows have $r=4$
-# and $r=3$. Then, rounded, `y = [[[2.5, 0.25, -1.5]],
-# [[0.6667, -0.6667, 2]]]`, `dx = [[[0.03125, 0.40625, -0.5625]],
-# [[-0.7160, 1.0988, 1.9012]]]` and `dgain = [0.9167, -1.5, 1.8333]`.
+# A small case: `x = [[[5, 1, -2], [1, -2, 2]]]`, `gain = [2, 1, 3]`,
+# `eps = 6` and `dy = [[[1, 2, -1], [-1, 3, 2]]]`. The two rows have $r=4$
+# and $r=3$. Then, rounded, `y = [[[2.5, 0.25, -1.5],
+# [0.6667, -0.6667, 2]]]`, `dx = [[[0.03125, 0.40625, -0.5625],
+# [-0.7160, 1.0988, 1.9012]]]` and `dgain = [0.9167, -1.5, 1.8333]`.
 #
 # <details><summary>Hint</summary>
 #
@@ -93,22 +94,22 @@ def rms_norm_backward(dy, x, gain, eps):
 # Check, 1 point: the small case.
 check_function("rms_norm", globals())
 check_function("rms_norm_backward", globals())
-x = np.array([[[5.0, 1.0, -2.0]], [[1.0, -2.0, 2.0]]])
-dy = np.array([[[1.0, 2.0, -1.0]], [[-1.0, 3.0, 2.0]]])
+x = np.array([[[5.0, 1.0, -2.0], [1.0, -2.0, 2.0]]])
+dy = np.array([[[1.0, 2.0, -1.0], [-1.0, 3.0, 2.0]]])
 gain, eps = np.array([2.0, 1.0, 3.0]), 6.0
 check_array(
     rms_norm(x.copy(), gain.copy(), eps),
-    np.array([[[5 / 2, 1 / 4, -3 / 2]], [[2 / 3, -2 / 3, 2.0]]]),
+    np.array([[[5 / 2, 1 / 4, -3 / 2], [2 / 3, -2 / 3, 2.0]]]),
     "y of the small case",
     dtype=np.float64,
     mistakes=[
-        (x / np.array([4.0, 3.0])[:, None, None], "the gain is missing."),
-        (gain * x / np.sqrt([10.0, 3.0])[:, None, None], "eps is ignored."),
-        (gain * x / (np.sqrt([10.0, 3.0]) + 6)[:, None, None],
+        (x / np.array([4.0, 3.0])[:, None], "the gain is missing."),
+        (gain * x / np.sqrt([10.0, 3.0])[:, None], "eps is ignored."),
+        (gain * x / (np.sqrt([10.0, 3.0]) + 6)[:, None],
          "eps stands outside the root; it belongs inside."),
-        (gain * x / np.sqrt([36.0, 15.0])[:, None, None],
+        (gain * x / np.sqrt([36.0, 15.0])[:, None],
          "r needs the mean of the squares, not their sum."),
-        (gain * x / np.array([16.0, 9.0])[:, None, None],
+        (gain * x / np.array([16.0, 9.0])[:, None],
          "the root is missing: r is the root of the mean square plus eps."),
         (gain * x / np.sqrt(12.5), "each row has its own r."),
         (gain * (x - x.mean(-1, keepdims=True))
@@ -118,35 +119,46 @@ check_array(
 )
 pair = rms_norm_backward(dy.copy(), x.copy(), gain.copy(), eps)
 check_tuple(pair, ("dx", "dgain"), "rms_norm_backward(...)")
-if np.shape(pair[1]) in ((2, 1, 3), (1, 3)):
+if np.shape(pair[0]) == (3,):
+    raise Mistake("return (dx, dgain), in this order.")
+if np.shape(pair[1]) in ((1, 2, 3), (2, 3), (1, 3)):
     raise Mistake(
         "dgain has more than one entry a channel; all rows, over B and over "
         "T, share one gain, so their gradients add up."
     )
 check_array(
     pair[0],
-    np.array([[[1 / 32, 13 / 32, -9 / 16]], [[-58 / 81, 89 / 81, 154 / 81]]]),
+    np.array([[[1 / 32, 13 / 32, -9 / 16], [-58 / 81, 89 / 81, 154 / 81]]]),
     "dx of the small case",
     dtype=np.float64,
     mistakes=[
-        (np.array([[[0.5, 0.5, -0.75]], [[-2 / 3, 1.0, 2.0]]]),
+        (np.array([[[0.5, 0.5, -0.75], [-2 / 3, 1.0, 2.0]]]),
          "this holds r fixed, but r depends on x as well."),
-        (np.array([[[-0.90625, 0.21875, -0.1875]],
-                   [[-22 / 27, 35 / 27, 46 / 27]]]),
+        (np.array([[[-0.90625, 0.21875, -0.1875],
+                   [-22 / 27, 35 / 27, 46 / 27]]]),
          "the projection needs the mean over the D entries, not their sum."),
-        (np.array([[[0.015625, 0.453125, -0.15625]],
-                   [[-8 / 27, 25 / 27, 20 / 27]]]), "the gain is missing."),
-        (np.array([[[0.03125, 0.453125, -0.46875]],
-                   [[-16 / 27, 25 / 27, 20 / 9]]]),
+        (np.array([[[0.015625, 0.453125, -0.15625],
+                   [-8 / 27, 25 / 27, 20 / 27]]]), "the gain is missing."),
+        (np.array([[[0.03125, 0.453125, -0.46875],
+                   [-16 / 27, 25 / 27, 20 / 9]]]),
          "the gain comes after the projection here; backward it comes first."),
-        (np.array([[[0.96875, 0.59375, -0.9375]],
-                   [[-50 / 81, 73 / 81, 170 / 81]]]),
+        (np.array([[[0.96875, 0.59375, -0.9375],
+                   [-50 / 81, 73 / 81, 170 / 81]]]),
          "the projection has the wrong sign."),
-        (np.array([[[-7.0, -1.0, 2.25]], [[-10 / 9, 17 / 9, 10 / 9]]]),
+        (np.array([[[-7.0, -1.0, 2.25], [-10 / 9, 17 / 9, 10 / 9]]]),
          "the projection is on x_hat = x/r, not on x."),
-        (np.array([[[0.125, 1.625, -2.25]],
-                   [[-58 / 27, 89 / 27, 154 / 27]]]),
+        (np.array([[[0.125, 1.625, -2.25],
+                   [-58 / 27, 89 / 27, 154 / 27]]]),
          "the factor 1/r is missing."),
+        (np.array([[[0.1961805556, 0.4392361111, -0.6284722222],
+                    [-0.774691358, 1.2160493827, 1.7839506173]]]),
+         "each row is projected by itself: take the mean over the last "
+         "axis alone."),
+        (np.array([[[-0.316227766, 0.4427188724, -0.5692099788],
+                    [-1.411300658, 2.2452510468, 2.9509013759]]]),
+         "eps is missing in the backward's r."),
+        (np.array([[[-1.375, 0.125, 0.0], [-22 / 27, 35 / 27, 46 / 27]]]),
+         "x stands where x/r belongs, in one of its two places."),
     ],
 )
 check_array(
@@ -360,8 +372,8 @@ check_number(
          "ones do not count in N."),
         (-1.4978661367769954, "the loss is minus the logarithm."),
         (2.1609640474436813, "this is in bits; use the natural logarithm."),
-        (np.nan, "exponentials of large logits overflow: subtract the row's "
-         "largest logit first."),
+        *((bad, "exponentials of large logits overflow: subtract the row's "
+           "largest logit first.") for bad in (np.nan, np.inf, -np.inf)),
     ],
 )
 still = [0.0, 0.0, 0.0, 0.0]  # the ignored row
@@ -530,9 +542,9 @@ check_array(answer[1], d, "dlogits with logits near 1000", rtol=1e-9)
 #   All but `tied`, which is `True` or `False`, are positive `int`s; $H$
 #   divides $D$, and $G$ divides $H$.
 # - `adam_bytes(trained, frozen, mixed)` returns the bytes that belong to
-#   parameters while a model trains with Adam. `trained` parameters are
-#   updated, `frozen` ones are not; both are `int`s. Activations do not
-#   count.
+#   parameters while a model trains with Adam. `trained` and `frozen` are
+#   the *numbers* of parameters that are updated and that are not; both are
+#   `int`s. Activations do not count.
 #   - With `mixed = False` every number is float32 (4 bytes). A trained
 #     parameter needs its weight, its gradient and Adam's two moments; a
 #     frozen one needs its weight.
@@ -544,7 +556,8 @@ check_array(answer[1], d, "dlogits with logits near 1000", rtol=1e-9)
 # a float, so divide with `//`.
 #
 # A small case: `param_count(11, 6, 2, 3, 1, 5, True)` is 468. A layer
-# holds 96 numbers in attention, 90 in SwiGLU and 12 in norms. And
+# holds 96 numbers in attention, 90 in SwiGLU and 12 in norms. Untied, it
+# is 534. And
 # `adam_bytes(10, 100, False)` is 560, `adam_bytes(10, 100, True)` is 360.
 #
 # <details><summary>Hint</summary>
@@ -584,10 +597,17 @@ check_integer(
      (462, "the norm after the last layer is missing."),
      (438, "the gains of the norms are missing."),
      (408, "SwiGLU holds three matrices."),
-     (444, "attention holds four matrices: wk and wv are two."),
+     (444, "wk and wv are two matrices, each of D*G*K numbers."),
+     (456, "each layer has two norms."),
+     (420, "wo has H heads; only wk and wv have G."),
      (270, "a layer's parameters count in each of the L layers."),
      (402, "the embedding is missing."),
      (684, "a head is D/H wide, not D.")],
+)
+check_integer(
+    param_count(11, 6, 2, 3, 1, 5, False), 534,
+    "param_count, the small case, untied",
+    [(468, "an untied output has a matrix of its own.")],
 )
 check_integer(
     adam_bytes(10, 100, False), 560, "adam_bytes, the small case",
@@ -609,6 +629,8 @@ check_integer(
      (280, "the moments stay in float32, and there is a float32 copy of the "
       "weight."),
      (300, "the moments stay in float32."),
+     (340, "the bfloat16 weight is kept beside its float32 copy."),
+     (380, "the gradient has 2 bytes."),
      (1760, "a frozen parameter has no gradient and no moments."),
      (160, "frozen weights must be in memory too.")],
 )
@@ -639,8 +661,8 @@ for V, D, L, H, G, F, tied in shapes:
          (right - table, "the embedding is missing." if tied else
           "an untied output has a matrix of its own."),
          (right + L * (2 * D * D - kv), "wk and wv have G heads, not H."),
-         (right - L * kv // 2, "attention holds four matrices: wk and wv "
-          "are two."),
+         (right - L * kv // 2, "wk and wv are two matrices, each of D*G*K "
+          "numbers."),
          (right - L * kv, "wk and wv are missing."),
          (right - L * (2 * D * D - kv), "wq and wo have H heads; only wk "
           "and wv have G."),
@@ -704,8 +726,8 @@ for t, f, mixed in cases:
 # %% [markdown]
 # ## 4 · A gradient check that proves little
 #
-# *Beginner · 4 points · 15 minutes · in words, marked by hand · chapter
-# "The transformer, assembled"*
+# *Beginner · 4 points · 15 minutes · in words, marked by hand ·
+# chapters "Blocks, forward and backward" and "The transformer, assembled"*
 #
 # A colleague tests an RMSNorm like that of exercise 1 with central
 # differences of the loss $\sum\mathrm dy\cdot y$, in float64. The test
@@ -719,8 +741,8 @@ for t, f, mixed in cases:
 #
 # Answer in five to nine sentences:
 #
-# 1. What is the right `dx` for this input, up to rounding? Give the reason,
-#    and a wrong backward that passes because of it.
+# 1. What is the right `dx` for this input, to nine decimals? Give the
+#    reason, and a wrong backward that passes because of it.
 # 2. Name two more mistakes, in `dx` or in `dgain`, that this input cannot
 #    show, each with the property of the input that hides it.
 # 3. Give an input that would show all three, and say which of its properties
@@ -728,7 +750,7 @@ for t, f, mixed in cases:
 #
 # | points | for |
 # | --- | --- |
-# | 1 | the value of `dx` with its reason, and a wrong backward that gives it too |
+# | 1 | the value of `dx` with its reason (half), and a wrong backward that gives it too (half) |
 # | 2 | two different mistakes (1 each), each with the property of the input that hides it |
 # | 1 | an input that shows all three, with its properties matched to the mistakes |
 

@@ -6,12 +6,13 @@
 #
 # Run the cells from the top. Write where a cell says `YOUR CODE HERE` or
 # `YOUR ANSWER HERE`, in place of the line `raise NotImplementedError()`,
-# then run the check below it. The checks you see look at one small case.
-# Grading tries other inputs as well: write functions that use their
-# arguments, not numbers read off the small case. NumPy and plain Python
-# are all you need. A function may overwrite its arguments, because each
-# check hands over copies. Cells that are not yours to fill are locked; add
-# cells of your own wherever you like.
+# then run the check below it. The checks you see look at small cases, most
+# of them to six digits. Grading tries other inputs as well, to the accuracy
+# that the exercise states: write functions that use their arguments, not
+# numbers read off the small case. NumPy and plain Python are all you need.
+# A function may overwrite its arguments, because each check hands over
+# copies. Cells that are not yours to fill are locked; add cells of your own
+# wherever you like.
 #
 # A relative error here is the largest error of any entry, divided by the
 # largest entry of the right answer. When you are done, download the notebook
@@ -411,6 +412,15 @@ check_array(
         ([[2.572135955, -4.3911876204, -1.7375366614],
           [-8.977974216, 4.1463450766, 4.7422788182]],
          "the slope of silu is missing."),
+        ([[-0.356846143, -0.9589140551, 1.1914454367],
+          [-2.0158109107, -0.1210760491, -2.2198844871]],
+         "the gate's gradient has the factor up."),
+        ([[-0.8238818968, 0.7521213189, -4.3592681977],
+          [-0.1077597711, -1.623464235, 2.0895323577]],
+         "w_gate and w_up have changed places in dx."),
+        ([[-2.553123223, -4.25759084, 5.553123223],
+          [-3.8613219284, -5.6136692993, 1.7363219284]],
+         "up's gradient has the factor silu(gate), not gate."),
     ],
 )
 check_array(
@@ -627,7 +637,7 @@ for value, want, name in zip(found, wanted, ("dx", "dw_gate", "dw_up",
 # `[[1.8194, -1.0195]]`, with `m = [[0.26, 0.72]]` and
 # `v = [[0.115, 1.21]]`. The parameter `norm.gain = [1, 3]` with gradient
 # `[-1, 0.25]`, `m = [0.3, -0.5]` and `v = [0.4, 0.2]` becomes
-# `[0.9938, 3.0855]`.
+# `[0.9938, 3.0855]`. A third one, `embedding.weight`, stands in the check.
 #
 # <details><summary>Hint</summary>
 #
@@ -667,12 +677,18 @@ def check_names(found, names, what):
                       f"{', '.join(names)}.")
 
 
-names = ("wq", "norm.gain")
+def three_arrays(wq, gain, embedding):
+    """Return a dictionary as the exercise describes it."""
+    return {"wq": np.array([wq]), "norm.gain": np.array(gain),
+            "embedding.weight": np.array([embedding])}
+
+
+names = ("wq", "norm.gain", "embedding.weight")
 three = adamw_step(
-    {"wq": np.array([[2.0, -1.0]]), "norm.gain": np.array([1.0, 3.0])},
-    {"wq": np.array([[0.5, 2.0]]), "norm.gain": np.array([-1.0, 0.25])},
-    {"wq": np.array([[0.2, 0.4]]), "norm.gain": np.array([0.3, -0.5])},
-    {"wq": np.array([[0.1, 0.9]]), "norm.gain": np.array([0.4, 0.2])},
+    three_arrays([2.0, -1.0], [1.0, 3.0], [0.5, -2.0]),
+    three_arrays([0.5, 2.0], [-1.0, 0.25], [1.0, 0.5]),
+    three_arrays([0.2, 0.4], [0.3, -0.5], [0.0, 0.2]),
+    three_arrays([0.1, 0.9], [0.4, 0.2], [0.3, 0.1]),
     3, 0.1, (0.8, 0.9), 0.01, 0.5,
 )
 check_tuple(three, ("params", "m", "v"), "adamw_step(...)")
@@ -699,7 +715,7 @@ check_array(
 )
 check_array(
     three[0]["wq"], np.array([[1.8194486052, -1.019495099]]),
-        "wq after the step",
+    "wq after the step",
     mistakes=[
         ([[1.8255262926, -1.0148648649]], "the moments are not "
          "corrected for their start at zero."),
@@ -707,18 +723,18 @@ check_array(
          "at zero."),
         ([[1.8606909194, -0.9839136083]], "m is not corrected for its start "
          "at zero."),
-        ([[1.8251402858, -1.0146696332]],
-            "t is this step's number already; do not "
-         "add 1."),
-        ([[1.8083458757, -1.028939898]],
-            "t is this step's number already; do not "
-         "subtract 1."),
+        ([[1.8251402858, -1.0146696332]], "t is this step's number already; "
+         "do not add 1."),
+        ([[1.8083458757, -1.028939898]], "t is this step's number already; "
+         "do not subtract 1."),
         ([[1.9194486052, -1.069495099]], "the decay is missing."),
         ([[0.9194486052, -0.569495099]], "the decay has the factor lr too."),
         ([[1.823476175, -1.016020344]], "the decay acts on the weight "
          "before the step."),
         ([[1.8191590345, -1.0197459253]], "eps stands inside the root; here "
          "it is added to the root."),
+        ([[1.8205547753, -1.0191949406]], "eps is added to the root of v with the "
+         "hat: in this order of the factors it counts for more."),
         ([[1.7773381651, -0.98297046]], "the root of v is missing."),
         ([[1.9805513948, -0.880504901]], "this climbs: the step goes against "
          "the gradient."),
@@ -728,6 +744,11 @@ check_array(
     three[0]["norm.gain"], np.array([0.9937565418, 3.0854825371]),
     "norm.gain after the step",
     mistakes=[([0.9437565418, 2.9354825371], "a gain does not decay.")],
+)
+check_array(
+    three[0]["embedding.weight"], np.array([[0.4652229307, -2.0805513948]]),
+    "embedding.weight after the step",
+    mistakes=[([[0.4402229307, -1.9805513948]], "an embedding does not decay.")],
 )
 
 # %% nbgrader={"grade_id": "adamw-moments-graded", "grade": true, "points": 2}
@@ -917,7 +938,8 @@ for n in shapes:
 #
 # A small case: `{"a": [[3, -1]], "b": [2, 4, 1]}` has norm
 # $\sqrt{31}=5.5678$. With `largest = 3.5` it becomes
-# `{"a": [[1.8859, -0.6286]], "b": [1.2572, 2.5145, 0.6286]}`.
+# `{"a": [[1.8859, -0.6286]], "b": [1.2572, 2.5145, 0.6286]}`. And
+# `{"a": [2]}` with `largest = 3` stays as it is.
 #
 # <details><summary>Hint</summary>
 #
@@ -955,24 +977,30 @@ if not isinstance(pair[0], dict) or set(pair[0]) != {"a", "b"}:
     raise Mistake("clipped must be a dictionary with the names a, b.")
 check_array(
     pair[0]["b"], np.array([1.2572371142, 2.5144742284, 0.6286185571]),
-        "b of the small case",
+    "b of the small case",
     mistakes=[
-        ([1.5275252317, 3.0550504633, 0.7637626158],
-            "each array is scaled by its own norm; "
-         "the norm is that of all of them together."),
+        ([1.5275252317, 3.0550504633, 0.7637626158], "each array is scaled "
+         "by its own norm; the norm is that of all of them together."),
         ([2.0, 3.5, 1.0], "entries are cut off one by one; the direction "
          "must stay."),
-        ([0.3592106041, 0.7184212081, 0.179605302],
-            "this has norm 1; it must have norm `largest`."),
+        ([0.3592106041, 0.7184212081, 0.179605302], "this has norm 1; it "
+         "must have norm `largest`."),
         ([2.0, 4.0, 1.0], "nothing changes, but the joint norm is above "
          "`largest`."),
     ],
 )
 check_array(
     pair[0]["a"], np.array([[1.8858556713, -0.6286185571]]),
-        "a of the small case",
+    "a of the small case",
     mistakes=[([[3.0, -1.0]], "the joint norm is above `largest`, so this "
                "must shrink, even if its own norm is not.")],
+)
+pair = clip_gradients({"a": np.array([2.0])}, 3.0)
+check_tuple(pair, ("clipped", "norm"), "clip_gradients(...)")
+check_array(
+    pair[0]["a"], np.array([2.0]), "a of norm 2, with largest = 3",
+    mistakes=[([3.0], "a short gradient is not made longer."),
+              ([1.5], "compare the norm with `largest`, not its square.")],
 )
 
 # %% nbgrader={"grade_id": "clip-gradients-graded", "grade": true, "points": 3}
@@ -1041,13 +1069,13 @@ for scale, largest in ((2.0, 1.5), (0.7, 50.0), (0.0, 1.0)):
 # ($\beta_1=0.9$, $\beta_2=0.999$, $\epsilon$ negligible). It is stopped
 # after step 1,000 and started again from a file that holds *the parameters
 # alone*. The loss jumps up, comes down again within some hundred steps, and
-# the run ends at another loss than one that was never stopped. "The
-# learning rate was too high all along", says a colleague.
+# the run ends at another loss than one that was never stopped.
 #
 # Answer in five to nine sentences:
 #
 # 1. Name three things, beside the parameters, that the file should have
-#    held, and say what goes wrong without each.
+#    held, and say what goes wrong without each. (AdamW's two moments count
+#    as one.)
 # 2. How large is the first update of one entry after the restart, in units
 #    of the learning rate: (a) if both moments *and* $t$ start again, so
 #    that this step has $t=1$; (b) if the moments start at zero but $t$ goes
@@ -1073,7 +1101,6 @@ for scale, largest in ((2.0, 1.5), (0.7, 50.0), (0.0, 1.0)):
 # is g/|g| times the learning rate: its size is 1. (b) With t = 1001 the
 # correction of m does nothing, and that of v divides by 1 - 0.37 = 0.63. So
 # the update is 0.1 |g| / sqrt(0.001/0.63 g²) = 0.1/0.0398 = 2.5 learning
-# rates, in every entry at once: enough for a jump, whatever the learning
-# rate was before. A test: run 10 steps, and in another process 5 steps,
+# rates, in every entry at once: enough for a jump. A test: run 10 steps, and in another process 5 steps,
 # save, load, 5 more; losses and parameters must be equal bit for bit, which
 # they are only if the file holds everything.

@@ -7,13 +7,14 @@
 #
 # Run the cells from the top. Write where a cell says `YOUR CODE HERE` or
 # `YOUR ANSWER HERE`, in place of the line `raise NotImplementedError()`,
-# then run the check below it. The checks you see look at one small case.
-# Grading tries other inputs as well: write functions that use their
-# arguments, not numbers read off the small case. Where the answer is a
-# SymPy expression, use SymPy's functions: `sp.sqrt` and `sp.exp` take
-# symbols, `np.sqrt` and `np.exp` do not; for every entry of a matrix,
-# `z.applyfunc(sp.exp)`. Cells that are not yours to fill are locked; add
-# cells of your own wherever you like.
+# then run the check below it. The checks you see look at small cases, most
+# of them to six digits. Grading tries other inputs as well, to the accuracy
+# that the exercise states: write functions that use their arguments, not
+# numbers read off the small case. Where the answer is a SymPy expression,
+# use SymPy's functions: `sp.sqrt` and `sp.exp` take symbols, `np.sqrt` and
+# `np.exp` do not; for every entry of a matrix, `z.applyfunc(sp.exp)`. Cells
+# that are not yours to fill are locked; add cells of your own wherever you
+# like.
 #
 # When you are done, download the notebook (in Colab: File, Download,
 # Download .ipynb) and hand in that file.

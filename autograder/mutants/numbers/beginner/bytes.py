@@ -32,7 +32,7 @@ def adam_bytes(trained, frozen, mixed):
 
 
 # %% wrong: always as if tied
-# loses 3: has a matrix of its own
+# loses 4: has a matrix of its own
 def param_count(V, D, L, H, G, F, tied):
     layer = 2 * D * D + 2 * D * G * (D // H) + 3 * D * F + 2 * D
     return L * layer + D + V * D

@@ -246,6 +246,45 @@ def rms_norm_backward(dy, x, gain, eps):
     return dx.astype(np.float32), dgain.astype(np.float32)
 
 
+# %% wrong: projected over time as well
+# loses 4: mean over the last axis alone
+def rms_norm(x, gain, eps):
+    return gain * x / np.sqrt((x**2).mean(-1, keepdims=True) + eps)
+
+
+def rms_norm_backward(dy, x, gain, eps):
+    r = np.sqrt((x**2).mean(-1, keepdims=True) + eps)
+    h, g = x / r, dy * gain
+    dx = (g - h * (g * h).mean((1, 2), keepdims=True)) / r
+    return dx, (dy * h).sum((0, 1))
+
+
+# %% wrong: eps forgotten on the way back
+# loses 6: eps is missing
+def rms_norm(x, gain, eps):
+    return gain * x / np.sqrt((x**2).mean(-1, keepdims=True) + eps)
+
+
+def rms_norm_backward(dy, x, gain, eps):
+    r = np.sqrt((x**2).mean(-1, keepdims=True))
+    h, g = x / r, dy * gain
+    dx = (g - h * (g * h).mean(-1, keepdims=True)) / r
+    return dx, (dy * h).sum((0, 1))
+
+
+# %% wrong: dgain before dx
+# loses 6: in this order
+def rms_norm(x, gain, eps):
+    return gain * x / np.sqrt((x**2).mean(-1, keepdims=True) + eps)
+
+
+def rms_norm_backward(dy, x, gain, eps):
+    r = np.sqrt((x**2).mean(-1, keepdims=True) + eps)
+    h, g = x / r, dy * gain
+    dx = (g - h * (g * h).mean(-1, keepdims=True)) / r
+    return (dy * h).sum((0, 1)), dx
+
+
 # %% right: a complex step
 def rms_norm(x, gain, eps):
     return gain * x * ((x * x).mean(-1, keepdims=True) + eps) ** -0.5

@@ -112,7 +112,7 @@ def adamw_step(params, grads, m, v, t, lr, betas, eps, decay):
 
 
 # %% wrong: the embedding decays
-# loses 1: embedding.weight decays
+# loses 2: embedding.weight decays
 def adamw_step(params, grads, m, v, t, lr, betas, eps, decay):
     b1, b2 = betas
     for name, w in params.items():
@@ -128,7 +128,7 @@ def adamw_step(params, grads, m, v, t, lr, betas, eps, decay):
 
 
 # %% wrong: matrices decay, whatever their name
-# loses 1: one of those that do not
+# loses 2: one of those that do not
 def adamw_step(params, grads, m, v, t, lr, betas, eps, decay):
     b1, b2 = betas
     for name, w in params.items():
@@ -319,6 +319,20 @@ def adamw_step(params, grads, m, v, t, lr, betas, eps, decay):
         step = m_hat / (np.sqrt(v_hat) + eps) + decays * decay * w
         params[name] = w - lr * step
     return list(params.values()), list(m.values()), list(v.values())
+
+
+# %% wrong: the hats moved into the learning rate, eps left where it was
+# loses 5: eps is added to the root of v with the hat
+def adamw_step(params, grads, m, v, t, lr, betas, eps, decay):
+    b1, b2 = betas
+    rate = lr * np.sqrt(1 - b2**t) / (1 - b1**t)
+    for name, w in params.items():
+        m[name] = b1 * m[name] + (1 - b1) * grads[name]
+        v[name] = b2 * v[name] + (1 - b2) * grads[name] ** 2
+        if not name.endswith((".gain", ".bias", "embedding.weight")):
+            w = w * (1 - lr * decay)
+        params[name] = w - rate * m[name] / (np.sqrt(v[name]) + eps)
+    return params, m, v
 
 
 # %% right: comprehensions, and the decay first

@@ -18,7 +18,7 @@ def clip_gradients(grads, largest):
 
 
 # %% wrong: always scaled
-# loses 3: this is scaled up
+# loses 4: this is scaled up
 def clip_gradients(grads, largest):
     norm = np.sqrt(sum((g * g).sum() for g in grads.values()))
     factor = largest / norm if norm else 1.0

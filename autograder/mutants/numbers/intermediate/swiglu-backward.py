@@ -223,6 +223,18 @@ def swiglu_backward(dy, x, w_gate, w_up, w_down):
     return dx
 
 
+# %% wrong: the gate's gradient without up
+# loses 7: has the factor up
+def swiglu_backward(dy, x, w_gate, w_up, w_down):
+    gate, up = x @ w_gate, x @ w_up
+    sigma = 0.5 * (1 + np.tanh(0.5 * gate))
+    dhidden = dy @ w_down.T
+    dup = dhidden * gate * sigma
+    dgate = dhidden * sigma * (1 + gate * (1 - sigma))
+    dx = dgate @ w_gate.T + dup @ w_up.T
+    return dx, x.T @ dgate, x.T @ dup, (gate * sigma * up).T @ dy
+
+
 # %% right: loops over the rows
 def swiglu_backward(dy, x, w_gate, w_up, w_down):
     dx = np.zeros(x.shape)
