@@ -67,6 +67,8 @@ def check_integer(got, want, name, mistakes=()):
     """Check one whole number; `mistakes` holds (wrong number, message)."""
     _refuse_none(got, name)
     whole = (int, np.integer, sp.Integer)
+    if isinstance(got, np.ndarray) and got.shape == ():
+        got = got[()]
     if isinstance(got, (bool, np.bool_)) or not isinstance(got, whole):
         raise Mistake(f"{name} is {_kind(got)}; return a whole number.")
     if int(got) == int(want):

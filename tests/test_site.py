@@ -311,7 +311,8 @@ def test_how_to_use_opens_every_assignment_in_colab(site):
         if path.parent.name != "chapters"
     }
     opened = {link[link.index("notebooks/"):] for link in links}
-    assert len(assignments) == 3
+    sources = len(list((ROOT / "solutions").glob("*/*.py")))
+    assert len(assignments) == sources > 0
     assert assignments <= opened
 
 

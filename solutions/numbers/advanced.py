@@ -849,14 +849,17 @@ check_integer(
     [(25, "at the ridge is enough: the intensity at 24 rows is exactly 4. Did "
       "a division round 24 up? Compare with `intensity`."),
      (23, "with one row less the product is still below the ridge."),
-     (4, "the operands that grow with m are moved too."),
-     (6, "the result grows with m, and so does the first operand."),
-     (12, "the result grows with m, and so does the first operand."),
-     (0, "the intensity at 24 rows is exactly 4, and that is enough.")],
+     (4, "the operands that grow with m are moved too, and a number takes "
+      "`width` bytes."),
+     (6, "the result is moved too, and it grows with m."),
+     (8, "the first operand is moved too, and it grows with m."),
+     (0, "the intensity at 24 rows is exactly 4, and that is enough. Or does "
+      "a term count as one FLOP here?")],
 )
 check_integer(
     fewest_rows(8, 12, 2, 5.0), 0, "fewest_rows where none is enough",
-    [(5, "the intensity tends to 4.8 as m grows, and never reaches 5.")],
+    [(m, "the intensity tends to 4.8 as m grows, and never reaches 5.")
+     for m in (1, 5, -119, -120, -121)],
 )
 check_number(
     tokens_per_second(4, 1000, 50, 6000.0), 20.0,
@@ -866,8 +869,9 @@ check_number(
         (4 * 6000 / 1050, "each sequence has a cache of its own."),
         (4 * 6000 / 4200, "the weights are read once for all sequences."),
         (24.0, "the caches are read too."),
-        (6000 / 1050, "a step gives `batch` tokens, and each sequence has a "
-         "cache of its own."),
+        (6000 / 1050, "either the weights are read once for each sequence "
+         "here, or a step gives one token: it gives `batch`, and each "
+         "sequence has a cache of its own."),
         (0.05, "this is seconds a token."),
         (0.2, "this is the seconds of a step."),
     ],
@@ -877,8 +881,9 @@ check_number(
 # Grading, 1 point: intensity.
 ### BEGIN HIDDEN TESTS
 rng = check_rng()
-cases = [(16_384, 4096, 14_336, 2), (32, 4096, 14_336, 2), (1, 128, 4096, 1)]
+cases = [(16_384, 4096, 14_336, 2), (32, 4096, 14_336, 2)]
 cases += [(*(int(n) for n in rng.integers(3, 900, size=3)), 4)]
+cases += [(1, 128, 4096, 1)]
 for m, k, n, width in cases:
     flops, moved = 2 * m * k * n, width * (m * k + k * n + m * n)
     check_number(
@@ -909,35 +914,55 @@ for m, k, n, width in cases:
 rng = check_rng()
 cases = [(4096, 14_336, 2, 295.0), (4096, 4096, 2, 295.0),
          (128, 4096, 2, 295.0), (4096, 4096, 1, 591.0), (64, 64, 2, 0.25),
-         (120, 60, 4, 5.0)]
+         (120, 60, 4, 5.0), (64, 64, 2, 32.0), (4096, 4096, 2, 2033.3),
+         (4096, 14_336, 2, 295.5)]
 k, n = (int(size) for size in rng.integers(700, 3000, size=2))
 cases += [(k, n, 2, float(rng.integers(100, 300)))]
+
+
+def solved(k, n, width, ridge, flops=2, first=1, result=1):
+    """Solve for m; what can go wrong is a parameter. 0: there is none."""
+    room = flops * k * n - ridge * width * (first * k + result * n)
+    return ridge * width * k * n / room if room else 0.0
+
+
 for k, n, width, ridge in cases:
-    room = 2 * k * n - ridge * width * (k + n)
-    bound = ridge * width * k * n / room if room > 0 else 0.0
-    m = max(1, int(np.ceil(bound))) if room > 0 else 0
-    far = round(ridge * width / 2)
+    shape = (k, n, width, ridge)
+    bound, far = solved(*shape), ridge * width / 2
+    m = max(1, int(np.ceil(bound))) if bound > 0 else 0
+    weights = "this counts the weights alone; the operands that grow with m"
+    whole = int(np.ceil(solved(k, n, width, max(1, int(ridge)))))
+    mistakes = [
+        (whole, "the ridge need not be a whole number."),
+        (1, "at the ridge is enough, and m is at least 1."),
+        (int(np.ceil(far)), f"{weights} are moved too."),
+        (int(far) + 1, f"{weights} are moved too."),
+        (int(bound) + 1, "at the ridge is enough: the intensity need not "
+         "be above it."),
+        (m + 1, "at the ridge is enough: the intensity need not be above "
+         "it."),
+        (int(bound), "with this number of rows the product is still below "
+         "the ridge."),
+        (m - 1, "with this number of rows the product is still below the "
+         "ridge."),
+        (int(np.ceil(solved(*shape, flops=1))), "a term is a multiplication "
+         "and an addition, 2 FLOPs."),
+        (int(np.ceil(solved(k, n, 1, ridge))), "a number takes `width` "
+         "bytes."),
+        (int(np.ceil(solved(*shape, first=0))), "the first operand is moved "
+         "too, and it grows with m."),
+        (int(np.ceil(solved(*shape, result=0))), "the result is moved too, "
+         "and it grows with m."),
+        (0, "this product reaches the ridge if m is large enough."),
+    ]
+    if m == 0:
+        never = "however many rows, this product never reaches the ridge."
+        mistakes = [(wrong, never) for wrong, _ in mistakes]
+    elif m == 1:
+        mistakes.insert(0, (0, "m is at least 1."))
     check_integer(
-        fewest_rows(k, n, width, ridge), m,
-        f"fewest_rows({k}, {n}, {width}, {ridge})",
-        [(0 if m == 1 else far, "m is at least 1." if m == 1 else
-          "this counts the weights alone; the operands that grow with m are "
-          "moved too."),
-         (int(np.ceil(ridge * width / 2)), "this counts the weights alone; "
-          "the operands that grow with m are moved too."),
-         (int(ridge * width / 2) + 1, "this counts the weights alone; the "
-          "operands that grow with m are moved too."),
-         (int(bound) + 1, "at the ridge is enough: the intensity need not "
-          "be above it."),
-         (int(bound), "with this number of rows the product is still below "
-          "the ridge."),
-         (m - 1, "with this number of rows the product is still below the "
-          "ridge."),
-         (m + 1, "at the ridge is enough: the intensity need not be above "
-          "it."),
-         (int(np.ceil(bound / 2)), "a term is two FLOPs, and a number takes "
-          "`width` bytes."),
-         (0, "this product reaches the ridge if m is large enough.")],
+        fewest_rows(*shape), m,
+        f"fewest_rows({k}, {n}, {width}, {ridge})", mistakes,
     )
 ### END HIDDEN TESTS
 
@@ -959,8 +984,9 @@ for batch, weights, cache, bandwidth in cases:
              "tokens."),
             (batch * bandwidth / (weights + cache), "each sequence has a "
              "cache of its own."),
-            (bandwidth / (weights + cache), "a step gives `batch` tokens, "
-             "and each sequence has a cache of its own."),
+            (bandwidth / (weights + cache), "either the weights are read "
+             "once for each sequence here, or a step gives one token: it "
+             "gives `batch`, and each sequence has a cache of its own."),
             (batch * bandwidth / weights, "the caches are read too."),
             (bandwidth / weights, "the caches are read too, and a step gives "
              "`batch` tokens."),

@@ -755,7 +755,7 @@ check_array(
 # Grading, 2 points: the two moments.
 ### BEGIN HIDDEN TESTS
 rng = check_rng()
-for t, betas in ((1, (0.9, 0.95)), (7, (0.8, 0.99))):
+for t, betas in ((7, (0.8, 0.99)), (1, (0.9, 0.95))):
     shapes = {"blocks.0.wq": (3, 4), "final_norm.gain": (4,)}
     w, g, m = ({n: 1 + rng.normal(size=s) for n, s in shapes.items()}
                for _ in range(3))
@@ -827,7 +827,9 @@ def stepped(old, t1, t2, lr, betas, decay, inside=0.0, outside=eps):
 
 
 for t, betas, lr in ((1, (0.9, 0.95), 0.05), (7, (0.8, 0.99), 0.2)):
-    shapes = {"blocks.0.wq": (3, 4), "output.weight": (2, 5)}
+    shapes = {"blocks.0.wq": (3, 4), "output.weight": (2, 5),
+              "norm.scale": (4,), "embedding.proj": (2, 5),
+              "gain_proj.weight": (3, 2), "bias.table": (3,)}
     w, g, m = ({n: 1 + rng.normal(size=s) for n, s in shapes.items()}
                for _ in range(3))
     v = {n: 0.5 + rng.uniform(size=s) for n, s in shapes.items()}
@@ -847,28 +849,23 @@ for t, betas, lr in ((1, (0.9, 0.95), 0.05), (7, (0.8, 0.99), 0.2)):
         m_hat = (b1 * m[n] + (1 - b1) * gn) / (1 - b1**t)
         check_array(
             found[0][n], stepped(old, t, t, *rest), f"{n} after step {t}",
-                rtol=1e-9,
+            rtol=1e-9,
             dtype=np.float64,
             mistakes=[
-                (stepped(old, 0, 0, *rest),
-                    "the moments are not corrected for "
+                (stepped(old, 0, 0, *rest), "the moments are not corrected for "
                  "their start at zero."),
-                (stepped(old, t, 0, *rest),
-                    "v is not corrected for its start at "
+                (stepped(old, t, 0, *rest), "v is not corrected for its start at "
                  "zero."),
-                (stepped(old, 0, t, *rest),
-                    "m is not corrected for its start at "
+                (stepped(old, 0, t, *rest), "m is not corrected for its start at "
                  "zero."),
                 (stepped(old, t + 1, t + 1, *rest), "t is this step's number "
                  "already; do not add 1."),
                 (stepped(old, t - 1, t - 1, *rest), "t is this step's number "
                  "already; do not subtract 1."),
                 (plain, "the decay is missing."),
-                (stepped(old, t, t, lr, betas, lam),
-                    "the decay has the factor lr "
+                (stepped(old, t, t, lr, betas, lam), "the decay has the factor lr "
                  "too."),
-                (stepped(old, t, t, lr, betas, -lr * lam),
-                    "the decay shrinks the "
+                (stepped(old, t, t, lr, betas, -lr * lam), "the decay shrinks the "
                  "weight; here it grows."),
                 (plain * (1 - lr * lam), "the decay acts on the weight "
                  "before the step."),
@@ -894,7 +891,8 @@ for t, betas, lr in ((1, (0.9, 0.95), 0.05), (7, (0.8, 0.99), 0.2)):
 ### BEGIN HIDDEN TESTS
 rng = check_rng()
 shapes = {"blocks.1.mlp_norm.gain": (4,), "final_norm.bias": (4,),
-          "embedding.weight": (5, 3)}
+          "embedding.weight": (5, 3), "head.gain": (2, 3),
+          "position_embedding.weight": (4, 2)}
 w, g, m = ({n: 1 + rng.normal(size=s) for n, s in shapes.items()}
            for _ in range(3))
 v = {n: 0.5 + rng.uniform(size=s) for n, s in shapes.items()}

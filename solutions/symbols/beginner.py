@@ -128,12 +128,12 @@ for n in (3, 4):
 # Write `rms_norm_push(x, gain, eps, v)`, which returns $Jv$.
 #
 # - `x`, `gain`, `v`: float64 arrays of shape `(D,)`; `eps`: a float ≥ 0.
-# - Returns a float64 array of shape `(D,)`, right to a relative error of
+# - Returns an array of shape `(D,)`, right to a relative error of
 #   $10^{-6}$.
 #
-# A small case: for `x = [3, 4]`, `gain = [2, 1]`, `eps = 0.5` and
+# A small case: for `x = [3, 4]`, `gain = [3, 1]`, `eps = 0.5` and
 # `v = [1, 0]`, $r$ is $\sqrt{13}$ and the answer is
-# `[0.36268859, -0.12800774]`.
+# `[0.54403288, -0.12800774]`.
 #
 # <details><summary>Hint</summary>
 #
@@ -156,32 +156,32 @@ def rms_norm_push(x, gain, eps, v):
 check_function("rms_norm_push", globals())
 check_array(
     rms_norm_push(
-        np.array([3.0, 4.0]), np.array([2.0, 1.0]), 0.5, np.array([1.0, 0.0])
+        np.array([3.0, 4.0]), np.array([3.0, 1.0]), 0.5, np.array([1.0, 0.0])
     ),
-    np.array([0.3626885898, -0.1280077376]),
+    np.array([0.5440328848, -0.1280077376]),
     "rms_norm_push of the small case",
     mistakes=[
-        (np.array([0.5547001962, 0.0]), "this holds r fixed, but r depends "
+        (np.array([0.8320502943, 0.0]), "this holds r fixed, but r depends "
          "on x as well."),
         (np.array([0.1813442949, -0.1280077376]), "the gain is missing."),
-        (np.array([0.3626885898, -0.2560154752]), "this is the transpose "
+        (np.array([0.5440328848, -0.3840232128]), "this is the transpose "
          "of J times v: the gain acts after the projection."),
-        (np.array([0.1005917160, -0.0355029586]), "this divides by r "
+        (np.array([0.1508875740, -0.0355029586]), "this divides by r "
          "twice."),
-        (np.array([1.3076923077, -0.4615384615]), "the factor 1/r is "
+        (np.array([1.9615384615, -0.4615384615]), "the factor 1/r is "
          "missing."),
-        (np.array([-1.9414506868, -1.6641005887]), "the projection is on "
+        (np.array([-2.9121760302, -1.6641005887]), "the projection is on "
          "x_hat = x/r, not on x."),
-        (np.array([0.1706769835, -0.2560154752]), "the projection needs "
+        (np.array([0.2560154752, -0.2560154752]), "the projection needs "
          "the mean over the D entries, not their sum."),
-        (np.array([0.7467118026, 0.1280077376]), "the projection has the "
+        (np.array([1.1200677039, 0.1280077376]), "the projection has the "
          "wrong sign."),
-        (np.array([0.3620386720, -0.1357645020]), "eps is ignored."),
-        (np.array([0.3586544764, -0.0912952640]), "eps stands outside the "
+        (np.array([0.5430580080, -0.1357645020]), "eps is ignored."),
+        (np.array([0.5379817146, -0.0912952640]), "eps stands outside the "
          "root; it belongs inside."),
-        (np.array([0.2562734817, -0.0931903570]), "r needs the mean of the "
+        (np.array([0.3844102226, -0.0931903570]), "r needs the mean of the "
          "squares, not their sum."),
-        (np.array([0.7698003589, -0.3849001795]), "this is LayerNorm: "
+        (np.array([1.1547005384, -0.3849001795]), "this is LayerNorm: "
          "RMSNorm does not subtract the mean."),
     ],
 )
@@ -575,7 +575,7 @@ for kind, least in (("pre", 1), ("post", 3)):
 # %% nbgrader={"grade_id": "norms-met-graded", "grade": true, "points": 3}
 # Grading, 3 points: both forms, one and two sublayers, any depth.
 ### BEGIN HIDDEN TESTS
-cases = [("post", 3, 1, 0), ("pre", 3, 1, 0), ("post", 3, 2, 0),
+cases = [("post", 3, 2, 0), ("post", 3, 1, 0), ("pre", 3, 1, 0),
          ("pre", 3, 2, 1), ("post", 5, 2, 1), ("pre", 4, 3, 0)]
 for kind, layers, per_layer, last in cases:
     counts = norms_met(kind, layers, per_layer, bool(last))
@@ -587,7 +587,9 @@ for kind, layers, per_layer, last in cases:
     last_missing = "the final normalization is not counted."
     check_integer(
         counts[0], (every if kind == "post" else 0) + last, f"fewest, {name}",
-        [(few, "in Post-LN the skip ends inside the normalization, so it "
+        [(per_layer + last, "every layer counts, not one alone.")]
+        * (kind == "post" and per_layer > 1)
+        + [(few, "in Post-LN the skip ends inside the normalization, so it "
           "meets every one.") for few in (last, 1)] * (kind == "post")
         + [(every + last, "in Pre-LN the skip goes around the "
             "normalization.")] * (kind == "pre")

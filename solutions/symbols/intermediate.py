@@ -528,8 +528,8 @@ for T, K, base in ((3, 4, 100.0), (5, 6, 10_000.0)):
 # - `dy`, `x`: float64 arrays of shape `(T, D)`; `gain`: shape `(D,)`;
 #   `eps`: a float ≥ 0.
 # - `dx` has shape `(T, D)`, `dgain` and `dbias` have shape `(D,)`: the gain
-#   and the bias are shared by all rows. Each is float64 and right to a
-#   relative error of $10^{-6}$.
+#   and the bias are shared by all rows. Each is right to a relative error
+#   of $10^{-6}$.
 #
 # A small case: `x = [[0, 3, 6], [1, 2, 3]]`, `gain = [1, 2, 3]`,
 # `eps = 0.25` and `dy = [[0, 0, 1], [0, 0, 0]]` give
@@ -613,6 +613,13 @@ check_array(
          "not x."),
         (np.array([0.0, 0.0, 3.6]), "the gain itself does not appear in "
          "its own gradient."),
+        (np.array([0.0, 0.0, 1.0]), "this is dbias; the order is (dx, dgain, "
+         "dbias)."),
+        (np.array([0.0, 0.0, 1.2247448714]), "eps is ignored."),
+        (np.array([0.0, 0.0, 0.9863939238]), "the variance divides by D - 1; "
+         "LayerNorm divides by D."),
+        (np.array([0.0, 0.0, 3.0]), "the gain multiplies the normalized x; "
+         "divide by the standard deviation too."),
     ],
 )
 check_array(
@@ -805,7 +812,8 @@ check_expression(
          "variance than 1."),
         (sp.sqrt(sp.Rational(10, 3)), "the stream that enters the first "
          "sublayer has variance 1: count l from 0."),
-        (2, "sublayers follow one another, so their factors multiply."),
+        (2, "the stream's variance grows with l, and the factors of the "
+         "sublayers multiply."),
         (3 / sp.sqrt(2), "the skip goes around the normalization; only the "
          "branch is divided."),
         (sp.Rational(3, 2), "this is the Post-LN expression."),

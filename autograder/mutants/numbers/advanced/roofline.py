@@ -265,6 +265,43 @@ def tokens_per_second(batch, weight_bytes, cache_bytes, bandwidth):
     return (weight_bytes + batch * cache_bytes) / bandwidth / batch
 
 
+# %% wrong: rows tried up to 3,000
+# loses 2: if m is large enough
+def intensity(m, k, n, width):
+    return 2 * m * k * n / (width * (m * k + k * n + m * n))
+
+
+def fewest_rows(k, n, width, ridge):
+    rows = range(1, 3000)
+    return next(
+        (m for m in rows if intensity(m, k, n, width) >= ridge), 0
+    )
+
+
+def tokens_per_second(batch, weight_bytes, cache_bytes, bandwidth):
+    return batch * bandwidth / (weight_bytes + batch * cache_bytes)
+
+
+# %% wrong: a ridge without its fraction
+# loses 2: need not be a whole number
+def intensity(m, k, n, width):
+    return 2 * m * k * n / (width * (m * k + k * n + m * n))
+
+
+def fewest_rows(k, n, width, ridge):
+    room = 2 * k * n - int(ridge) * width * (k + n)
+    if room <= 0:
+        return 0
+    m = max(1, int(int(ridge) * width * k * n / room) - 1)
+    while intensity(m, k, n, width) < int(ridge):
+        m += 1
+    return m
+
+
+def tokens_per_second(batch, weight_bytes, cache_bytes, bandwidth):
+    return batch * bandwidth / (weight_bytes + batch * cache_bytes)
+
+
 # %% right: one over a sum of ones over
 def intensity(m, k, n, width):
     return 2 / width / (1 / m + 1 / n + 1 / k)

@@ -142,7 +142,7 @@ def adam_bytes(trained, frozen, mixed):
 
 
 # %% wrong: no float32 copy
-# loses 3: keeps a float32 copy
+# loses 3: a copy of its weight in float32
 def param_count(V, D, L, H, G, F, tied):
     layer = 2 * D * D + 2 * D * G * (D // H) + 3 * D * F + 2 * D
     return L * layer + D + V * D * (1 if tied else 2)

@@ -128,7 +128,7 @@ def adamw_step(params, grads, m, v, t, lr, betas, eps, decay):
 
 
 # %% wrong: matrices decay, whatever their name
-# loses 2: one of those that do not
+# loses 5: one of those that do not
 def adamw_step(params, grads, m, v, t, lr, betas, eps, decay):
     b1, b2 = betas
     for name, w in params.items():
@@ -335,6 +335,20 @@ def adamw_step(params, grads, m, v, t, lr, betas, eps, decay):
     return params, m, v
 
 
+# %% wrong: spared by a word in the name, not by its end
+# loses 3: the decay is missing
+def adamw_step(params, grads, m, v, t, lr, betas, eps, decay):
+    b1, b2 = betas
+    for n, w in params.items():
+        m[n] = b1 * m[n] + (1 - b1) * grads[n]
+        v[n] = b2 * v[n] + (1 - b2) * grads[n] ** 2
+        if not any(word in n for word in ("gain", "bias", "embedding")):
+            w = w * (1 - lr * decay)
+        step = m[n] / (1 - b1**t) / (np.sqrt(v[n] / (1 - b2**t)) + eps)
+        params[n] = w - lr * step
+    return params, m, v
+
+
 # %% right: comprehensions, and the decay first
 def adamw_step(params, grads, m, v, t, lr, betas, eps, decay):
     b1, b2 = betas
@@ -343,7 +357,8 @@ def adamw_step(params, grads, m, v, t, lr, betas, eps, decay):
     rate = lr / (1 - b1**t)
     new = {}
     for n, w in params.items():
-        if n.split(".")[-1] in ("gain", "bias") or "embedding" in n:
+        spared = n.split(".")[-1] in ("gain", "bias")
+        if spared or n[-16:] == "embedding.weight":
             shrunk = w
         else:
             shrunk = w * (1 - lr * decay)
