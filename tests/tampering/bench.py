@@ -8,6 +8,7 @@ import faulthandler
 import json
 import os
 import re
+import secrets
 import select
 import signal
 import socket
@@ -151,7 +152,8 @@ class Scene:
         for name in ("gradebook.db", "neighbour.ipynb", "source.ipynb"):
             (folder / name).write_text(CANARY)
         (folder / "script.py").write_text(f"print({CANARY!r})\n")
-        self.name = f"tampering-{os.getpid()}"
+        # its own: a child of the scene before may still hold that one's
+        self.name = f"tampering-{secrets.token_hex(8)}"
         self.servers = [listener("127.0.0.1", 0)]
         self.servers.append(listener(f"\0{self.name}"))
         self.servers.append(listener(str(folder / "socket")))
